@@ -1,0 +1,297 @@
+//! Why a call on a tab or browser gave no result.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use tabvisor_cdp::budget::{BadBudget, Spent};
+use tabvisor_cdp::discovery::DiscoveryError;
+use tabvisor_cdp::error::CdpError;
+use tabvisor_cdp::launch::LaunchError;
+use tabvisor_page::evaluate::{BlockedBy, EvaluateError};
+use tabvisor_page::navigate::{BadUrl, NavigateError};
+
+use crate::ids::{Epoch, TabId};
+
+/// Why a call gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum TabError {
+    /// The request itself is wrong; nothing was sent.
+    #[error("{field}: {why}")]
+    BadInput {
+        /// The field of the request.
+        field: &'static str,
+        /// What is wrong and what is allowed.
+        why: String,
+    },
+    /// The budget of the request is wrong; nothing was sent.
+    #[error(transparent)]
+    BadBudget(#[from] BadBudget),
+    /// The address may not be navigated to; nothing was sent.
+    #[error(transparent)]
+    BadUrl(#[from] BadUrl),
+    /// No tab ever had this name.
+    #[error("tab not found: {tab}")]
+    TabNotFound {
+        /// What was asked for, shortened.
+        tab: String,
+    },
+    /// The tab was closed.
+    #[error("tab {tab} was closed")]
+    TabClosed {
+        /// Its name.
+        tab: TabId,
+    },
+    /// The tab's actors failed more often than they may be restarted.
+    #[error("tab {tab} is lost: {cause}")]
+    TabLost {
+        /// Its name.
+        tab: TabId,
+        /// The last failure.
+        cause: String,
+    },
+    /// The browser that the tab lived in is gone; its tabs are not brought back silently.
+    #[error("the browser was lost (epoch {epoch}): {cause}")]
+    BrowserLost {
+        /// The epoch that ended.
+        epoch: Epoch,
+        /// Why.
+        cause: String,
+    },
+    /// There is no browser to work with.
+    #[error("no browser: {0}")]
+    BrowserUnavailable(#[from] StartError),
+    /// A limit is reached; nothing was sent.
+    #[error("overloaded: {limit} allows {max}; try again in {retry_after_ms} ms")]
+    Overloaded {
+        /// Name of the limit in the configuration.
+        limit: &'static str,
+        /// Its value.
+        max: usize,
+        /// When trying again is worth it.
+        retry_after_ms: u64,
+    },
+    /// The tab does not answer, and why; nothing was sent.
+    #[error("tab {tab} has been stuck for {} ms ({}); {way_out}", .since.as_millis(), reason_words(*.reason))]
+    Stuck {
+        /// Its name.
+        tab: TabId,
+        /// What keeps it.
+        reason: BlockedBy,
+        /// How long.
+        since: Duration,
+        /// What helps.
+        way_out: &'static str,
+    },
+    /// The evaluate gave no value.
+    #[error(transparent)]
+    Evaluate(EvaluateError),
+    /// The navigation did not happen.
+    #[error(transparent)]
+    Navigate(NavigateError),
+    /// The budget ended, or the caller cancelled, before anything of this call was sent.
+    #[error("{spent} while {doing}; nothing was sent")]
+    Budget {
+        /// Expired or cancelled, with the numbers.
+        spent: Spent,
+        /// What it was spent on.
+        doing: &'static str,
+    },
+    /// Chromium refused or failed.
+    #[error(transparent)]
+    Cdp(CdpError),
+    /// The supervisor is stopping.
+    #[error("the supervisor is stopping")]
+    Stopping,
+    /// A bug of ours. It is counted; the tab goes on.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+/// Why a browser could not be started or attached to.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum StartError {
+    /// It could not be launched.
+    #[error("chromium could not be launched: {0}")]
+    Launch(std::sync::Arc<LaunchError>),
+    /// Nothing usable was found at the address.
+    #[error("chromium was not found: {0}")]
+    Discovery(std::sync::Arc<DiscoveryError>),
+    /// It was there, but would not work with us.
+    #[error("chromium did not answer as it should: {0}")]
+    Cdp(#[from] CdpError),
+    /// The actor that starts it failed: a bug of ours.
+    #[error("starting failed: {0}")]
+    Internal(String),
+    /// It was stopped on request.
+    #[error("it was stopped")]
+    Stopped,
+    /// It failed more often than it may be restarted.
+    #[error("it failed too often: {0}")]
+    GaveUp(String),
+}
+
+/// Whose doing an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// The request.
+    Caller,
+    /// The page or its script.
+    Page,
+    /// The tab: its renderer or target.
+    Tab,
+    /// Chromium or the way to it.
+    Browser,
+    /// This supervisor.
+    Tabvisor,
+}
+
+/// Whether trying again is worth it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Retry {
+    /// The same call would fail the same way.
+    No,
+    /// Once something was done about it: another ref, another tab, a restart, an answered dialog.
+    AfterChange,
+    /// After a while.
+    Later,
+}
+
+impl TabError {
+    /// A stable word for it: the `reason` of an HTTP answer.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::BadInput { .. } | Self::BadBudget(_) => "invalid_argument",
+            Self::BadUrl(BadUrl::Unreadable(_)) => "invalid_argument",
+            Self::BadUrl(_) => "navigation_blocked",
+            Self::TabNotFound { .. } => "tab_not_found",
+            Self::TabClosed { .. } => "tab_closed",
+            Self::TabLost { .. } => "tab_lost",
+            Self::BrowserLost { .. } => "browser_lost",
+            Self::BrowserUnavailable(_) => "unavailable",
+            Self::Overloaded { .. } => "overloaded",
+            Self::Stuck { .. } => "tab_stuck",
+            Self::Evaluate(error) => evaluate_kind(error),
+            Self::Navigate(error) => navigate_kind(error),
+            Self::Budget { spent: Spent::Expired { .. }, .. } => "budget_exceeded",
+            Self::Budget { spent: Spent::Cancelled { .. }, .. } => "aborted",
+            Self::Cdp(error) => cdp_kind(error),
+            Self::Stopping => "stopping",
+            Self::Internal(_) => "internal",
+        }
+    }
+
+    /// Whose doing it is.
+    pub fn origin(&self) -> Origin {
+        match self.kind() {
+            "invalid_argument" | "navigation_blocked" | "tab_not_found" | "aborted" | "too_large" => Origin::Caller,
+            "threw" | "does_not_compile" | "timeout" | "dialog_open" | "navigated" | "navigation_failed"
+            | "no_document" => Origin::Page,
+            "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" => Origin::Tab,
+            "browser_lost" | "unavailable" | "link_failed" | "protocol" => Origin::Browser,
+            _ => Origin::Tabvisor,
+        }
+    }
+
+    /// Whether trying again is worth it.
+    pub fn retry(&self) -> Retry {
+        match self.kind() {
+            "overloaded" | "unavailable" | "link_failed" | "budget_exceeded" | "stopping" => Retry::Later,
+            "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "browser_lost" | "dialog_open" | "navigated"
+            | "tab_not_found" => Retry::AfterChange,
+            _ => Retry::No,
+        }
+    }
+}
+
+impl From<EvaluateError> for TabError {
+    fn from(error: EvaluateError) -> Self {
+        Self::Evaluate(error)
+    }
+}
+
+impl From<NavigateError> for TabError {
+    fn from(error: NavigateError) -> Self {
+        Self::Navigate(error)
+    }
+}
+
+impl From<CdpError> for TabError {
+    fn from(error: CdpError) -> Self {
+        match error {
+            CdpError::Spent { spent, .. } => Self::Budget { spent, doing: "waiting for chromium" },
+            other => Self::Cdp(other),
+        }
+    }
+}
+
+fn evaluate_kind(error: &EvaluateError) -> &'static str {
+    match error {
+        EvaluateError::Threw(_) => "threw",
+        EvaluateError::DoesNotCompile(_) => "does_not_compile",
+        EvaluateError::TimedOut(_) => "timeout",
+        EvaluateError::Aborted(_) => "aborted",
+        EvaluateError::Dialog { .. } => "dialog_open",
+        EvaluateError::Navigated => "navigated",
+        EvaluateError::Interrupted => "interrupted",
+        EvaluateError::Crashed => "crashed",
+        EvaluateError::Link(error) => cdp_kind(error),
+        EvaluateError::Unreadable(_) => "internal",
+    }
+}
+
+fn navigate_kind(error: &NavigateError) -> &'static str {
+    match error {
+        NavigateError::Failed { .. } => "navigation_failed",
+        NavigateError::NoDocument { .. } => "no_document",
+        NavigateError::TimedOut { .. } => "timeout",
+        NavigateError::Aborted { .. } => "aborted",
+        NavigateError::Dialog { .. } => "dialog_open",
+        NavigateError::Crashed => "crashed",
+        NavigateError::Link(error) => cdp_kind(error),
+    }
+}
+
+fn cdp_kind(error: &CdpError) -> &'static str {
+    match error {
+        CdpError::Spent { spent: Spent::Expired { .. }, .. } => "budget_exceeded",
+        CdpError::Spent { spent: Spent::Cancelled { .. }, .. } => "aborted",
+        CdpError::RequestTooLarge { .. } => "too_large",
+        CdpError::Crashed => "crashed",
+        CdpError::Detached { .. } => "tab_closed",
+        CdpError::Protocol { .. } | CdpError::BadReply { .. } => "protocol",
+        CdpError::Busy { .. } | CdpError::LinkClosed(_) | CdpError::Connect { .. } => "link_failed",
+    }
+}
+
+fn reason_words(reason: BlockedBy) -> &'static str {
+    match reason {
+        BlockedBy::Script => "a script holds it",
+        BlockedBy::Evaluate => "another evaluate holds it",
+        BlockedBy::Native => "something holds it that script termination cannot reach",
+        BlockedBy::Unknown => "it is not known what holds it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_teach_and_kinds_are_stable() {
+        let stuck = TabError::Stuck {
+            tab: TabId(3),
+            reason: BlockedBy::Native,
+            since: Duration::from_millis(1200),
+            way_out: "close it",
+        };
+        assert_eq!(
+            stuck.to_string(),
+            "tab t3 has been stuck for 1200 ms (something holds it that script termination cannot reach); close it"
+        );
+        assert_eq!((stuck.kind(), stuck.origin(), stuck.retry()), ("tab_stuck", Origin::Tab, Retry::AfterChange));
+        let full = TabError::Overloaded { limit: "limits.tabs", max: 50, retry_after_ms: 1000 };
+        assert_eq!((full.kind(), full.origin(), full.retry()), ("overloaded", Origin::Tabvisor, Retry::Later));
+    }
+}

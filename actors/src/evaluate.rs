@@ -1,0 +1,59 @@
+//! Evaluate: one script on a link of its own.
+//!
+//! Purpose: holds the link as a local of its future, so that ending this actor closes the socket.
+//!
+//! ```text
+//!   (spare link) ----------------+
+//!                                v
+//!   no spare --> dialling --> running --> answered: outcome and, if clean, the link
+//! ```
+//!
+//! Supervised by: [`Evaluates`](crate::evaluates); temporary, one per call, killed a moment after
+//! its budget if it should not have answered by itself.
+//!
+//! It never: shares its link with another call in flight, ends a script that is not its own.
+
+use std::sync::Arc;
+
+use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::error::CdpError;
+use tabvisor_cdp::link::{LinkOptions, Purpose};
+use tabvisor_page::clock::PageClock;
+use tabvisor_page::evaluate::{self, Answered, EvaluateLink, Script, Surroundings};
+
+use crate::shared::TabShared;
+
+/// Runs `script` on `link`, or on a new one.
+pub(crate) async fn serve(
+    tab: Arc<TabShared>,
+    link: Option<EvaluateLink>,
+    script: Script,
+    clock: Option<PageClock>,
+    budget: Budget,
+) -> Answered {
+    let link = match link {
+        Some(link) => link,
+        None => match dial(&tab, &budget).await {
+            Ok(link) => link,
+            Err(error) => return Answered { outcome: Err(error.into()), link: None },
+        },
+    };
+    let around = Surroundings {
+        condition: tab.condition.subscribe(),
+        clock: clock.unwrap_or_else(PageClock::same_machine),
+        started: Arc::clone(&tab.started),
+    };
+    evaluate::run(link, &script, around, &budget).await
+}
+
+/// Dials a link for evaluates on `tab` and attaches it; waits for a place among the dials.
+pub(crate) async fn dial(tab: &TabShared, budget: &Budget) -> Result<EvaluateLink, CdpError> {
+    let spent = |spent| CdpError::spent("connect", spent);
+    let place = budget.run(tab.browser.dials.acquire()).await.map_err(spent)?;
+    let address = tab.browser.address()?;
+    let mut options = LinkOptions::new(Purpose::Evaluate);
+    options.max_frame_bytes = tab.browser.limits.max_frame_bytes;
+    let link = EvaluateLink::dial(&address, &tab.browser.dial.get(), options, &tab.target, budget).await;
+    drop(place);
+    link
+}

@@ -1,0 +1,80 @@
+//! Why a call ended, when the tab or browser under it went away.
+//!
+//! A socket that closes says only that it closed. What it means (tab closed, browser lost) is
+//! published a moment later by the actor that owns the fact, so it is waited for, briefly.
+
+use std::time::Duration;
+
+use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::error::CdpError;
+use tabvisor_page::evaluate::{EvaluateError, Value};
+use tabvisor_page::navigate::NavigateError;
+
+use super::ask::Unanswered;
+use crate::error::TabError;
+use crate::shared::TabShared;
+
+/// How long the reason may take to be published.
+const MOMENT: Duration = Duration::from_millis(50);
+
+/// Puts the reason in the place of its symptom.
+pub(super) async fn explain<T>(tab: &TabShared, outcome: Result<T, TabError>) -> Result<T, TabError> {
+    match outcome {
+        Err(error) if is_symptom(&error) => {
+            gone(tab).await?;
+            Err(error)
+        }
+        other => other,
+    }
+}
+
+/// `Err` with the reason if the tab is gone, or turns out to be within a moment.
+pub(super) async fn gone(tab: &TabShared) -> Result<(), TabError> {
+    let mut gone = tab.gone.subscribe();
+    let reason = Budget::new(MOMENT).run(gone.wait_for(Option::is_some)).await;
+    match reason {
+        Ok(Ok(why)) => Err(why.as_ref().map_or(TabError::TabClosed { tab: tab.id }, |why| why.error(tab.id))),
+        Ok(Err(_)) => Err(TabError::TabClosed { tab: tab.id }),
+        Err(_) => Ok(()),
+    }
+}
+
+/// The answer for a call that its actor did not answer.
+pub(super) async fn unanswered(tab: &TabShared, how: Unanswered, budget: &Budget) -> TabError {
+    if let Err(reason) = gone(tab).await {
+        return reason;
+    }
+    if let (Unanswered::Late, Err(spent)) = (how, budget.check()) {
+        return TabError::Budget { spent, doing: "waiting for the tab's actors" };
+    }
+    TabError::Internal("an actor of the tab ended with the call in its hands; it is restarted".into())
+}
+
+fn is_symptom(error: &TabError) -> bool {
+    let link = match error {
+        TabError::Cdp(error)
+        | TabError::Evaluate(EvaluateError::Link(error))
+        | TabError::Navigate(NavigateError::Link(error)) => error,
+        // A target that is closed says "navigated or closed" to calls in flight.
+        TabError::Evaluate(EvaluateError::Navigated) => return true,
+        _ => return false,
+    };
+    matches!(link, CdpError::LinkClosed(_) | CdpError::Detached { .. } | CdpError::Connect { .. })
+}
+
+/// The outcome as a label: the closed set of `tabvisor_evaluate_duration_seconds`.
+pub(super) fn outcome_word(outcome: &Result<Value, TabError>) -> &'static str {
+    match outcome.as_ref().map_err(TabError::kind) {
+        Ok(_) => "value",
+        Err("threw" | "does_not_compile") => "threw",
+        Err("timeout" | "budget_exceeded") => "timeout",
+        Err("aborted") => "aborted",
+        Err("dialog_open") => "dialog",
+        Err("navigated") => "navigated",
+        Err("crashed") => "crashed",
+        Err("tab_closed" | "tab_lost" | "browser_lost" | "stopping") => "closed",
+        Err("overloaded") => "overloaded",
+        Err("tab_stuck" | "invalid_argument" | "tab_not_found") => "refused",
+        Err(_) => "failed",
+    }
+}

@@ -1,0 +1,45 @@
+//! The supervision tree of tabvisor, one file per actor, and the typed handles.
+//!
+//! ```text
+//! Root                          one_for_one, 3 in 60 s, then it fails
+//! └ Browser                     one per Chromium
+//!    └ TabSupervisor            one per tab; one_for_one, 5 in 30 s
+//!        ├ 1 DialogWatcher      owns the control link
+//!        ├ 2 Evaluates          admission, calls in flight, spare links
+//!        │    └ Evaluate*       one per call, owns one link
+//!        └ 3 Tab                owns the page session
+//!             └ Action          at most one alive
+//! ```
+//!
+//! Decisions are plain values ([`restart`], `queue`, `stuck`, and those of `tabvisor-page`); the
+//! actors execute their effects. Between actors there are only casts; calls come from the
+//! [`Supervisor`] facade.
+
+mod action;
+mod browser;
+mod dialog_watcher;
+pub mod error;
+mod evaluate;
+mod evaluates;
+pub mod events;
+mod facade;
+pub mod ids;
+mod leaf;
+pub mod limits;
+mod queue;
+mod registry;
+pub mod restart;
+mod root;
+mod shared;
+mod start;
+mod stuck;
+mod tab;
+mod tab_supervisor;
+
+#[cfg(test)]
+mod tests;
+
+pub use facade::{Ended, EvaluateRequest, Supervisor};
+pub use root::BrowserSpec;
+pub use shared::{BrowserFacts, Queue, TabRow, TabState};
+pub use start::Source;

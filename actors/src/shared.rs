@@ -1,0 +1,314 @@
+//! What actors publish about a browser or tab, for readers outside their mailboxes.
+//!
+//! Each field has one writer, named beside it. Readers never wait for an actor: `GET /tabs`, the
+//! admission of a call and the race of a call against a dialog read from here.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use tabvisor_cdp::error::{CdpError, CloseCause};
+use tabvisor_cdp::link::{DialOptions, Session};
+use tabvisor_page::condition::Condition;
+use tabvisor_page::dialog::Dialog;
+use tabvisor_page::evaluate::BlockedBy;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
+use url::Url;
+
+use crate::error::{StartError, TabError};
+use crate::events::EventBus;
+use crate::ids::{BrowserId, Epoch, TabId};
+use crate::limits::{Care, Limits};
+
+/// One start of a browser.
+#[derive(Debug)]
+pub(crate) struct BrowserShared {
+    pub(crate) id: BrowserId,
+    pub(crate) epoch: Epoch,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) care: Care,
+    pub(crate) events: EventBus,
+    /// How to dial it; written by Browser once it is found.
+    pub(crate) dial: DialCell,
+    /// Written by Browser; by Root once Browser is gone.
+    pub(crate) status: watch::Sender<BrowserStatus>,
+    /// Evaluates in flight.
+    pub(crate) evaluates: Arc<Semaphore>,
+    /// Links being dialled.
+    pub(crate) dials: Arc<Semaphore>,
+}
+
+/// How to dial a browser.
+#[derive(Debug)]
+pub(crate) struct DialCell(Mutex<DialOptions>);
+
+impl DialCell {
+    pub(crate) fn get(&self) -> DialOptions {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set(&self, dial: DialOptions) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = dial;
+    }
+}
+
+/// How a browser is.
+#[derive(Clone, Debug)]
+pub(crate) enum BrowserStatus {
+    Starting,
+    Ready(Arc<BrowserFacts>),
+    /// It was ready and is gone; Root starts another one.
+    Lost { cause: String },
+    /// It is gone and stays so.
+    Failed(StartError),
+}
+
+/// What is known of a running browser.
+#[derive(Clone, Debug, Serialize)]
+pub struct BrowserFacts {
+    /// Its WebSocket address. Not for callers of a service: whoever has it has the browser.
+    #[serde(skip)]
+    pub ws_url: Url,
+    /// For example `Chrome/156.0.8078.114`.
+    pub version: String,
+    /// Process id, where we launched it.
+    pub pid: Option<u32>,
+    /// It was launched by us and ends with us.
+    pub launched: bool,
+}
+
+impl BrowserShared {
+    pub(crate) fn new(
+        id: BrowserId,
+        epoch: Epoch,
+        limits: Arc<Limits>,
+        care: Care,
+        events: EventBus,
+        dial: DialOptions,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            id,
+            epoch,
+            evaluates: Arc::new(Semaphore::new(limits.evaluates_per_browser)),
+            dials: Arc::new(Semaphore::new(limits.dials.max(1))),
+            limits,
+            care,
+            events,
+            dial: DialCell(Mutex::new(dial)),
+            status: watch::Sender::new(BrowserStatus::Starting),
+        })
+    }
+
+    /// Where to dial, while the browser works.
+    pub(crate) fn address(&self) -> Result<Url, CdpError> {
+        match self.ready() {
+            Some(facts) => Ok(facts.ws_url.clone()),
+            None => Err(CdpError::LinkClosed(CloseCause::Remote)),
+        }
+    }
+
+    /// The facts of a browser that works now.
+    pub(crate) fn ready(&self) -> Option<Arc<BrowserFacts>> {
+        match &*self.status.borrow() {
+            BrowserStatus::Ready(facts) => Some(Arc::clone(facts)),
+            _ => None,
+        }
+    }
+}
+
+/// One tab.
+#[derive(Debug)]
+pub(crate) struct TabShared {
+    pub(crate) id: TabId,
+    pub(crate) target: String,
+    pub(crate) opener: Option<TabId>,
+    pub(crate) browser: Arc<BrowserShared>,
+    /// Written by DialogWatcher.
+    pub(crate) condition: watch::Sender<Condition>,
+    /// The control session, once its watcher listens; written by DialogWatcher.
+    pub(crate) control: watch::Sender<Option<Session>>,
+    /// Written by Evaluates.
+    pub(crate) stuck: watch::Sender<Option<Stuck>>,
+    /// Written by Browser, before it ends the tab's actors.
+    pub(crate) gone: watch::Sender<Option<Gone>>,
+    /// Scripts of ours that have started and not ended; counted by the evaluates themselves.
+    pub(crate) started: Arc<AtomicUsize>,
+    /// Evaluates in flight.
+    pub(crate) evaluates: Arc<Semaphore>,
+    /// Actions queued or running.
+    pub(crate) actions: Arc<Semaphore>,
+    /// Written by Browser (target info) and DialogWatcher (commits).
+    page: Mutex<PageFacts>,
+    pub(crate) generation: AtomicU64,
+    pub(crate) restarts: AtomicU64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct PageFacts {
+    url: String,
+    title: String,
+}
+
+/// Since when a page does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stuck {
+    pub(crate) since: Instant,
+    pub(crate) reason: BlockedBy,
+}
+
+/// Why a tab is no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Gone {
+    Closed,
+    Lost { cause: String },
+    BrowserLost { epoch: Epoch, cause: String },
+    Stopping,
+}
+
+impl Gone {
+    pub(crate) fn error(&self, tab: TabId) -> TabError {
+        match self.clone() {
+            Self::Closed => TabError::TabClosed { tab },
+            Self::Lost { cause } => TabError::TabLost { tab, cause },
+            Self::BrowserLost { epoch, cause } => TabError::BrowserLost { epoch, cause },
+            Self::Stopping => TabError::Stopping,
+        }
+    }
+}
+
+/// State of a tab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TabState {
+    /// It takes calls.
+    Ready,
+    /// An action or evaluate is at work.
+    Busy,
+    /// A dialog is open.
+    Dialog,
+    /// It does not answer.
+    Stuck,
+    /// Its renderer is dead.
+    Crashed,
+    /// Its watcher is not listening yet (or again).
+    Restarting,
+}
+
+/// A row of the tab list: what is known without asking a renderer.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TabRow {
+    /// `t1`, ...
+    pub tab_id: TabId,
+    /// Chromium's id of the target now.
+    pub target_id: String,
+    /// Main frame.
+    pub url: String,
+    /// Main frame.
+    pub title: String,
+    /// State.
+    pub state: TabState,
+    /// How long it has not answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stuck_for_ms: Option<u64>,
+    /// What keeps it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stuck_by: Option<BlockedBy>,
+    /// The open dialog.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialog: Option<Dialog>,
+    /// The tab whose page opened it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opener: Option<TabId>,
+    /// Counts its documents.
+    pub generation: u64,
+    /// How often its actors were restarted.
+    pub restarts: u64,
+    /// What waits or works.
+    pub queue: Queue,
+    /// Its browser.
+    pub browser: BrowserId,
+    /// Its browser's epoch.
+    pub epoch: Epoch,
+}
+
+/// Calls in flight on a tab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Queue {
+    /// Actions queued or running.
+    pub actions: usize,
+    /// Evaluates in flight.
+    pub evaluates: usize,
+}
+
+impl TabShared {
+    pub(crate) fn new(id: TabId, target: String, opener: Option<TabId>, browser: Arc<BrowserShared>) -> Arc<Self> {
+        Arc::new(Self {
+            id,
+            target,
+            opener,
+            condition: watch::Sender::new(Condition::default()),
+            control: watch::Sender::new(None),
+            stuck: watch::Sender::new(None),
+            gone: watch::Sender::new(None),
+            started: Arc::default(),
+            evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),
+            actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),
+            page: Mutex::default(),
+            generation: AtomicU64::new(0),
+            restarts: AtomicU64::new(0),
+            browser,
+        })
+    }
+
+    pub(crate) fn set_page(&self, url: Option<String>, title: Option<String>) {
+        let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(url) = url {
+            page.url = url;
+        }
+        if let Some(title) = title {
+            page.title = title;
+        }
+    }
+
+    pub(crate) fn row(&self) -> TabRow {
+        let page = self.page.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let condition = self.condition.borrow().clone();
+        let stuck = *self.stuck.borrow();
+        let limits = &self.browser.limits;
+        let queue = Queue {
+            actions: limits.actions_per_tab - self.actions.available_permits(),
+            evaluates: limits.evaluates_per_tab - self.evaluates.available_permits(),
+        };
+        let state = if condition.crashed {
+            TabState::Crashed
+        } else if condition.dialog.is_some() {
+            TabState::Dialog
+        } else if stuck.is_some() {
+            TabState::Stuck
+        } else if self.control.borrow().is_none() {
+            TabState::Restarting
+        } else if queue.actions + queue.evaluates > 0 {
+            TabState::Busy
+        } else {
+            TabState::Ready
+        };
+        TabRow {
+            tab_id: self.id,
+            target_id: self.target.clone(),
+            url: page.url,
+            title: page.title,
+            state,
+            stuck_for_ms: stuck.map(|it| u64::try_from(it.since.elapsed().as_millis()).unwrap_or(u64::MAX)),
+            stuck_by: stuck.map(|it| it.reason),
+            dialog: condition.dialog,
+            opener: self.opener,
+            generation: self.generation.load(Ordering::Relaxed),
+            restarts: self.restarts.load(Ordering::Relaxed),
+            queue,
+            browser: self.browser.id,
+            epoch: self.browser.epoch,
+        }
+    }
+}

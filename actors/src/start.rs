@@ -1,0 +1,108 @@
+//! Starting a browser: launching or finding it, and the browser link. Runs as a leaf of
+//! [`Browser`](crate::browser).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::discovery::{self, Given};
+use tabvisor_cdp::launch::{self, Chromium, LaunchOptions};
+use tabvisor_cdp::link::{DialOptions, Events, KeepAlive, Link, LinkOptions, Purpose, Session};
+
+use crate::error::StartError;
+use crate::shared::BrowserFacts;
+
+/// Where a browser comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A Chromium of our own, ended with us.
+    Launch(LaunchOptions),
+    /// One that runs already; we only attach, and leave it running.
+    Attach(Given),
+}
+
+/// A browser that works.
+pub(crate) struct Started {
+    pub(crate) chromium: Option<Chromium>,
+    pub(crate) link: Link,
+    pub(crate) root: Session,
+    pub(crate) events: Events,
+    pub(crate) facts: BrowserFacts,
+    /// How to dial it from now on (a remote one may need its own Host header).
+    pub(crate) dial: DialOptions,
+}
+
+/// Events of the browser link that Browser reads.
+const EVENTS: &[&str] = &[
+    "Target.attachedToTarget",
+    "Target.targetCreated",
+    "Target.targetInfoChanged",
+    "Target.targetDestroyed",
+];
+
+/// How many of them may wait: hundreds of tabs are announced at once.
+const EVENT_LAG: usize = 4096;
+
+/// A browser process that hangs is noticed after this much silence, twice.
+const KEEP_ALIVE: KeepAlive =
+    KeepAlive { every: Duration::from_secs(5), patience: Duration::from_secs(5), while_idle: true };
+
+/// Starts or finds the browser and makes the browser link.
+pub(crate) async fn start(source: Source, dial: DialOptions, budget: Budget) -> Result<Started, StartError> {
+    let (chromium, address, dial) = match source {
+        Source::Launch(options) => {
+            let chromium =
+                launch::launch(&options, &budget).await.map_err(|why| StartError::Launch(Arc::new(why)))?;
+            let address = chromium.ws_url().clone();
+            (Some(chromium), address, dial)
+        }
+        Source::Attach(given) => {
+            let endpoint = discovery::resolve(&given, &dial, &budget)
+                .await
+                .map_err(|why| StartError::Discovery(Arc::new(why)))?;
+            let dial = endpoint.dial_options(&dial);
+            (None, endpoint.ws_url, dial)
+        }
+    };
+    let mut options = LinkOptions::new(Purpose::Browser);
+    options.keep_alive = KEEP_ALIVE;
+    let link = Link::connect(&address, &dial, options, &budget).await?;
+    let root = link.root();
+    let events = root.subscribe(EVENTS, EVENT_LAG);
+    let version: Version = root.call_as("Browser.getVersion", json!({}), &budget).await?;
+    root.call("Target.setDiscoverTargets", json!({ "discover": true, "filter": PAGES }), &budget).await?;
+    // New pages wait at their birth until their watcher listens. Only pages: a worker that nobody
+    // releases would wait for ever (measured).
+    let auto_attach = json!({
+        "autoAttach": true,
+        "waitForDebuggerOnStart": true,
+        "flatten": true,
+        "filter": PAGES,
+    });
+    root.call("Target.setAutoAttach", auto_attach, &budget).await?;
+    let facts = BrowserFacts {
+        ws_url: address,
+        version: version.product,
+        pid: chromium.as_ref().map(Chromium::pid),
+        launched: chromium.is_some(),
+    };
+    Ok(Started { chromium, link, root, events, facts, dial })
+}
+
+/// CDP target filter: pages and nothing else.
+const PAGES: [Filter; 2] =
+    [Filter { r#type: Some("page"), exclude: false }, Filter { r#type: None, exclude: true }];
+
+#[derive(serde::Serialize)]
+struct Filter {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#type: Option<&'static str>,
+    exclude: bool,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    product: String,
+}

@@ -1,0 +1,269 @@
+//! Tab: the page session and the ordered actions on it.
+//!
+//! Purpose: actions of one tab run one after the other, in the order in which they came.
+//!
+//! ```text
+//!   spawned --> dialling --> ready <--> one Action at work
+//!                  |           |
+//!                  |           +--link closed--> Err (restarted by its supervisor)
+//!                  +--failed--> Err
+//! ```
+//!
+//! Supervised by: [`TabSupervisor`](crate::tab_supervisor), permanent; started last, since nobody
+//! may navigate before the watcher listens.
+//! Children: at most one `Action`, and the dialler; temporary.
+//!
+//! It never: awaits Chromium in `handle`, starts a second action beside one at work, waits for a
+//! slow action before it answers one that expired in the queue.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
+use serde_json::json;
+use tabvisor_cdp::budget::{Budget, Spent};
+use tabvisor_cdp::error::{CdpError, CloseCause};
+use tabvisor_cdp::link::{Link, LinkOptions, Purpose, Session};
+use tabvisor_cdp::task::{self, Task};
+use tabvisor_page::navigate::Landed;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::action::{self, Action};
+use crate::error::TabError;
+use crate::leaf::{self, End};
+use crate::queue::ActionQueue;
+use crate::shared::TabShared;
+
+/// The answer of an action.
+pub(crate) type ActionReply = Result<Landed, TabError>;
+
+/// What Tab takes.
+pub(crate) enum TabMsg {
+    /// Do this, after what came before.
+    Act(Box<Act>),
+    /// The budget of one that waits is spent.
+    Spent(u64, Spent),
+    /// The action at work is past its budget and its grace: kill it.
+    Overdue(ActorId),
+    /// The page link is gone.
+    LinkClosed(CloseCause),
+}
+
+/// An action that was admitted; its permit returns when it is dropped.
+pub(crate) struct Act {
+    pub(crate) action: Action,
+    pub(crate) budget: Budget,
+    pub(crate) reply: RpcReplyPort<ActionReply>,
+    pub(crate) permit: OwnedSemaphorePermit,
+}
+
+/// The actor.
+pub(crate) struct Tab;
+
+/// Its state.
+pub(crate) struct State {
+    tab: Arc<TabShared>,
+    dialling: Option<ActorId>,
+    page: Option<(Link, Session)>,
+    closed: Option<Task<()>>,
+    queue: ActionQueue<Waiting>,
+    at_work: Option<AtWork>,
+}
+
+struct Waiting {
+    act: Act,
+    timer: Option<Task<()>>,
+}
+
+struct AtWork {
+    cell: ActorCell,
+    name: &'static str,
+    budget: Budget,
+    reply: RpcReplyPort<ActionReply>,
+    _permit: OwnedSemaphorePermit,
+    _overdue: Task<()>,
+}
+
+/// How long dialling may take.
+const DIAL: Duration = Duration::from_secs(10);
+/// A net, as in [`Evaluates`](crate::evaluates).
+const KILL_GRACE: Duration = Duration::from_millis(250);
+
+impl Actor for Tab {
+    type Msg = TabMsg;
+    type State = State;
+    type Arguments = Arc<TabShared>;
+
+    async fn pre_start(&self, _: ActorRef<TabMsg>, tab: Arc<TabShared>) -> Result<State, ActorProcessingErr> {
+        Ok(State {
+            tab,
+            dialling: None,
+            page: None,
+            closed: None,
+            queue: ActionQueue::default(),
+            at_work: None,
+        })
+    }
+
+    async fn post_start(&self, myself: ActorRef<TabMsg>, state: &mut State) -> Result<(), ActorProcessingErr> {
+        let dial = dial(Arc::clone(&state.tab));
+        state.dialling = Some(leaf::spawn(myself.get_cell(), dial).await?.get_id());
+        Ok(())
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<TabMsg>,
+        message: TabMsg,
+        state: &mut State,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            TabMsg::Act(act) => {
+                state.enqueue(&myself, *act);
+                state.start_next(&myself).await;
+            }
+            TabMsg::Spent(ticket, spent) => {
+                if let Some(Waiting { act, .. }) = state.queue.remove(ticket) {
+                    let _ = act.reply.send(Err(TabError::Budget { spent, doing: "waiting for its turn" }));
+                }
+            }
+            TabMsg::Overdue(id) => {
+                if let Some(work) = state.at_work.as_ref().filter(|work| work.cell.get_id() == id) {
+                    tracing::error!(tab = %state.tab.id, action = work.name, "an action did not answer inside its budget");
+                    work.cell.kill();
+                }
+            }
+            TabMsg::LinkClosed(cause) => return Err(format!("the page link closed: {cause}").into()),
+        }
+        Ok(())
+    }
+
+    async fn handle_supervisor_evt(
+        &self,
+        myself: ActorRef<TabMsg>,
+        event: SupervisionEvent,
+        state: &mut State,
+    ) -> Result<(), ActorProcessingErr> {
+        let Some(id) = event.actor_id() else { return Ok(()) };
+        if state.dialling == Some(id) {
+            let Some(end) = leaf::end::<Result<(Link, Session), CdpError>>(event) else { return Ok(()) };
+            state.dialling = None;
+            let (link, session) = match end {
+                End::Done(page) => page?,
+                End::Killed => return Err("dialling the page link was killed".into()),
+                End::Panicked(why) => return Err(why.into()),
+            };
+            state.closed = Some(task::spawn(watch_link(session.clone(), myself.clone())));
+            state.page = Some((link, session));
+        } else if state.at_work.as_ref().is_some_and(|work| work.cell.get_id() == id) {
+            let Some(end) = leaf::end::<ActionReply>(event) else { return Ok(()) };
+            state.settle(end);
+        }
+        state.start_next(&myself).await;
+        Ok(())
+    }
+}
+
+impl State {
+    fn enqueue(&mut self, myself: &ActorRef<TabMsg>, act: Act) {
+        if act.reply.is_closed() {
+            return;
+        }
+        let budget = act.budget.clone();
+        let ticket = self.queue.push(Waiting { act, timer: None });
+        let myself = myself.clone();
+        let timer = task::spawn(async move {
+            let spent = budget.spent().await;
+            let _ = myself.cast(TabMsg::Spent(ticket, spent));
+        });
+        if let Some(waiting) = self.queue.waiting_mut(ticket) {
+            waiting.timer = Some(timer);
+        }
+    }
+
+    async fn start_next(&mut self, myself: &ActorRef<TabMsg>) {
+        let Some((_, session)) = &self.page else { return };
+        let session = session.clone();
+        while let Some(Waiting { act, .. }) = self.queue.start_next() {
+            let Act { action, budget, reply, permit } = act;
+            let name = action.name();
+            let work = action::perform(Arc::clone(&self.tab), session.clone(), action, budget.clone());
+            let error = match (budget.check(), reply.is_closed()) {
+                (Err(spent), _) => Some(TabError::Budget { spent, doing: "waiting for its turn" }),
+                (Ok(()), true) => Some(TabError::Stopping),
+                (Ok(()), false) => None,
+            };
+            if let Some(error) = error {
+                let _ = reply.send(Err(error));
+                self.queue.done();
+                continue;
+            }
+            match leaf::spawn(myself.get_cell(), work).await {
+                Ok(cell) => {
+                    let overdue = overdue(myself, cell.get_id(), budget.left() + KILL_GRACE);
+                    let work = AtWork { cell, name, budget, reply, _permit: permit, _overdue: overdue };
+                    self.at_work = Some(work);
+                    return;
+                }
+                Err(error) => {
+                    let _ = reply.send(Err(TabError::Internal(error.to_string())));
+                    self.queue.done();
+                }
+            }
+        }
+    }
+
+    /// The one place where the action at work is answered.
+    fn settle(&mut self, end: End<ActionReply>) {
+        let Some(work) = self.at_work.take() else { return };
+        self.queue.done();
+        let outcome = match end {
+            End::Done(outcome) => outcome,
+            End::Killed => match work.budget.check() {
+                Err(spent) => Err(TabError::Budget { spent, doing: "acting on the page" }),
+                Ok(()) => Err(TabError::Internal("the action was killed".into())),
+            },
+            End::Panicked(why) => {
+                metrics::counter!("tabvisor_crashes_total", "what" => "actor").increment(1);
+                Err(TabError::Internal(why))
+            }
+        };
+        let word = outcome.as_ref().map_or_else(TabError::kind, |_| "ok");
+        metrics::histogram!("tabvisor_action_duration_seconds", "action" => work.name, "outcome" => word)
+            .record(work.budget.elapsed().as_secs_f64());
+        let _ = work.reply.send(outcome);
+    }
+}
+
+async fn dial(tab: Arc<TabShared>) -> Result<(Link, Session), CdpError> {
+    let budget = Budget::new(DIAL);
+    let spent = |spent| CdpError::spent("connect", spent);
+    // Nobody may navigate before the watcher listens.
+    let mut control = tab.control.subscribe();
+    let listening = budget.run(control.wait_for(Option::is_some)).await.map_err(spent)?;
+    listening.map_err(|_| CdpError::LinkClosed(CloseCause::Ours))?;
+    let place = budget.run(tab.browser.dials.acquire()).await.map_err(spent)?;
+    let address = tab.browser.address()?;
+    let mut options = LinkOptions::new(Purpose::Page);
+    options.max_frame_bytes = tab.browser.limits.max_frame_bytes;
+    let link = Link::connect(&address, &tab.browser.dial.get(), options, &budget).await?;
+    let session = link.attach(&tab.target, &budget).await?;
+    drop(place);
+    // Its answer is not waited for: on a stuck page it would not come, and the events of a
+    // navigation are behind it in the same queue.
+    drop(session.send("Page.enable", json!({})).await?);
+    Ok((link, session))
+}
+
+async fn watch_link(session: Session, tab: ActorRef<TabMsg>) {
+    let cause = session.link_closed().await;
+    let _ = tab.cast(TabMsg::LinkClosed(cause));
+}
+
+fn overdue(tab: &ActorRef<TabMsg>, id: ActorId, wait: Duration) -> Task<()> {
+    let tab = tab.clone();
+    task::spawn(async move {
+        tokio::time::sleep(wait).await;
+        let _ = tab.cast(TabMsg::Overdue(id));
+    })
+}

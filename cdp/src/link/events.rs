@@ -1,0 +1,186 @@
+//! Events to bounded subscribers. A slow one loses events and is told how many.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+/// One CDP event.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Its session; `None` for the root of the link.
+    pub session: Option<Arc<str>>,
+    /// For example `Page.frameNavigated`.
+    pub method: Arc<str>,
+    /// Its parameters, unparsed.
+    pub params: Box<RawValue>,
+}
+
+/// What a subscriber receives.
+#[derive(Clone, Debug)]
+pub enum Delivery {
+    /// An event.
+    Event(Event),
+    /// Events were dropped here because the subscriber was slow; state built from events must be
+    /// read afresh.
+    Lagged {
+        /// How many.
+        missed: u64,
+    },
+}
+
+/// Whose events a subscription takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// The root of the link or one session.
+    Session(Option<Arc<str>>),
+    /// Every session of the link.
+    All,
+}
+
+/// A bounded stream of events. It ends (`None`) when the link is gone.
+#[derive(Debug)]
+pub struct Events {
+    deliveries: mpsc::Receiver<Delivery>,
+}
+
+impl Events {
+    /// The next delivery; `None` once the link is gone. Cancel-safe.
+    pub async fn next(&mut self) -> Option<Delivery> {
+        self.deliveries.recv().await
+    }
+}
+
+struct Subscriber {
+    scope: Scope,
+    methods: &'static [&'static str],
+    deliveries: mpsc::Sender<Delivery>,
+    missed: u64,
+}
+
+/// All subscribers of a link.
+#[derive(Default)]
+pub(super) struct Subscribers {
+    list: Vec<Subscriber>,
+}
+
+impl Subscribers {
+    /// Adds one that takes `methods`, at most `capacity` of them waiting.
+    pub(super) fn add(
+        &mut self,
+        scope: Scope,
+        methods: &'static [&'static str],
+        capacity: usize,
+    ) -> Events {
+        let (sender, deliveries) = mpsc::channel(capacity.max(1));
+        self.list.push(Subscriber { scope, methods, deliveries: sender, missed: 0 });
+        Events { deliveries }
+    }
+
+    /// Hands an event to whoever asked for it; returns how many deliveries were dropped.
+    pub(super) fn publish(&mut self, session: Option<&str>, method: &str, params: &RawValue) -> u64 {
+        let mut dropped = 0;
+        self.list.retain_mut(|subscriber| {
+            let wanted = subscriber.methods.contains(&method)
+                && match &subscriber.scope {
+                    Scope::All => true,
+                    Scope::Session(id) => id.as_deref() == session,
+                };
+            if !wanted {
+                return !subscriber.deliveries.is_closed();
+            }
+            let event = Event {
+                session: session.map(Arc::from),
+                method: Arc::from(method),
+                params: params.to_owned(),
+            };
+            match subscriber.deliver(event) {
+                Ok(lost) => {
+                    dropped += lost;
+                    true
+                }
+                Err(Gone) => false,
+            }
+        });
+        dropped
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
+    }
+}
+
+struct Gone;
+
+impl Subscriber {
+    fn deliver(&mut self, event: Event) -> Result<u64, Gone> {
+        use mpsc::error::TrySendError;
+        if self.missed > 0 {
+            match self.deliveries.try_send(Delivery::Lagged { missed: self.missed }) {
+                Ok(()) => self.missed = 0,
+                Err(TrySendError::Closed(_)) => return Err(Gone),
+                Err(TrySendError::Full(_)) => {
+                    self.missed += 1;
+                    return Ok(1);
+                }
+            }
+        }
+        match self.deliveries.try_send(Delivery::Event(event)) {
+            Ok(()) => Ok(0),
+            Err(TrySendError::Closed(_)) => Err(Gone),
+            Err(TrySendError::Full(_)) => {
+                self.missed += 1;
+                Ok(1)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn publish(subscribers: &mut Subscribers, session: Option<&str>, method: &str) -> u64 {
+        subscribers.publish(session, method, RawValue::NULL)
+    }
+
+    fn drain(events: &mut Events) -> Vec<String> {
+        std::iter::from_fn(|| events.deliveries.try_recv().ok())
+            .map(|delivery| match delivery {
+                Delivery::Event(event) => event.method.to_string(),
+                Delivery::Lagged { missed } => format!("lagged {missed}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_subscriber_hears_only_what_it_asked_for() {
+        let mut subscribers = Subscribers::default();
+        let mut mine = subscribers.add(Scope::Session(Some("S".into())), &["A"], 8);
+        let mut all = subscribers.add(Scope::All, &["A", "B"], 8);
+        publish(&mut subscribers, Some("S"), "A");
+        publish(&mut subscribers, Some("S"), "B");
+        publish(&mut subscribers, None, "A");
+        assert_eq!(drain(&mut mine), ["A"]);
+        assert_eq!(drain(&mut all), ["A", "B", "A"]);
+    }
+
+    #[test]
+    fn a_slow_subscriber_is_told_how_many_it_missed() {
+        let mut subscribers = Subscribers::default();
+        let mut slow = subscribers.add(Scope::All, &["A", "B"], 2);
+        let dropped: u64 = (0..5).map(|_| publish(&mut subscribers, None, "A")).sum();
+        assert_eq!(dropped, 3);
+        assert_eq!(drain(&mut slow), ["A", "A"]);
+        publish(&mut subscribers, None, "B");
+        assert_eq!(drain(&mut slow), ["lagged 3", "B"]);
+    }
+
+    #[test]
+    fn one_that_went_away_is_forgotten() {
+        let mut subscribers = Subscribers::default();
+        drop(subscribers.add(Scope::All, &["A"], 1));
+        publish(&mut subscribers, None, "other");
+        assert!(subscribers.list.is_empty());
+    }
+}

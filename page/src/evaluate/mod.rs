@@ -1,0 +1,96 @@
+//! One script, one answer, inside its budget.
+//!
+//! [`run`] sends a script on its own session between two markers and races its answer against the
+//! budget, cancellation, a dialog and the loss of the renderer or link. It always gives exactly
+//! one [`Answered`], which also says whether the link may serve again.
+
+mod outcome;
+mod phase;
+mod run;
+mod source;
+mod value;
+
+use tokio::time::Instant;
+use url::Url;
+
+use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::error::CdpError;
+use tabvisor_cdp::link::{DialOptions, Link, LinkOptions, Session};
+
+use crate::clock::{PageClock, READ_CLOCK};
+
+pub use outcome::{BlockedBy, EvaluateError, Expiry};
+pub use phase::Phase;
+pub use run::{Answered, Surroundings, run};
+pub use value::{Missing, Thrown, Value};
+
+/// What to evaluate.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// A function, an expression, or the body of an async function.
+    pub text: String,
+    /// Largest result in bytes of JSON; a larger one is named, not sent.
+    pub max_result_bytes: usize,
+}
+
+/// A link of its own for evaluates on one target.
+///
+/// A session that was attached before a page got stuck can end its scripts; one attached
+/// afterwards cannot (measured). So links are attached in advance.
+#[derive(Debug)]
+pub struct EvaluateLink {
+    link: Link,
+    session: Session,
+    /// The page answered on this session once, so it is known to the renderer.
+    warm: bool,
+    clock: Option<PageClock>,
+}
+
+impl EvaluateLink {
+    /// Dials and attaches. Chromium answers this even for a page that is stuck.
+    ///
+    /// # Errors
+    /// Whatever ends a call; [`CdpError::Connect`].
+    pub async fn dial(
+        browser: &Url,
+        dial: &DialOptions,
+        options: LinkOptions,
+        target_id: &str,
+        budget: &Budget,
+    ) -> Result<Self, CdpError> {
+        let link = Link::connect(browser, dial, options, budget).await?;
+        let session = link.attach(target_id, budget).await?;
+        Ok(Self { link, session, warm: false, clock: None })
+    }
+
+    /// Waits until the page has answered on this session, and reads its clock. On a stuck page
+    /// this ends with the budget.
+    ///
+    /// # Errors
+    /// Whatever ends a call.
+    pub async fn warm_up(&mut self, budget: &Budget) -> Result<(), CdpError> {
+        #[derive(serde::Deserialize)]
+        struct Reply {
+            result: Remote,
+        }
+        #[derive(serde::Deserialize)]
+        struct Remote {
+            value: Option<f64>,
+        }
+        let params = serde_json::json!({ "expression": READ_CLOCK, "returnByValue": true });
+        let reply: Reply = self.session.call_as("Runtime.evaluate", params, budget).await?;
+        self.clock = reply.result.value.map(|page_ms| PageClock::read(Instant::now(), page_ms));
+        self.warm = true;
+        Ok(())
+    }
+
+    /// The page's clock, once read.
+    pub fn clock(&self) -> Option<PageClock> {
+        self.clock
+    }
+
+    /// Whether the link is gone.
+    pub fn is_closed(&self) -> bool {
+        self.link.is_closed()
+    }
+}

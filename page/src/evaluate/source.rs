@@ -1,0 +1,102 @@
+//! From what a caller writes to what is sent. Pure.
+//!
+//! A caller may write a function, an expression, or the body of an async function. Which of these
+//! a text is, only a JavaScript parser can tell, and Chromium has one: the text is sent in one
+//! form after the other until it compiles. A text that does not compile runs nothing, so that is
+//! safe; and nothing is parsed with `eval` in the page, so no content security policy matters.
+
+use serde_json::value::RawValue;
+
+/// How the caller's text stands in the script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `() => (TEXT)`: an expression; a function is called.
+    Expression,
+    /// `async () => (TEXT)`: an expression with `await` in it.
+    AwaitExpression,
+    /// `async () => { TEXT }`: statements, `return` gives the value.
+    Body,
+}
+
+impl Form {
+    /// What to try when this form does not compile.
+    pub(super) fn next(self, text: &str) -> Option<Self> {
+        match self {
+            Self::Expression if text.contains("await") => Some(Self::AwaitExpression),
+            Self::Expression | Self::AwaitExpression => Some(Self::Body),
+            Self::Body => None,
+        }
+    }
+}
+
+/// The limits that are enforced in the page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The script refuses to start after this, in the page's clock.
+    pub(super) deadline_ms: f64,
+    /// `Runtime.evaluate`'s own timeout: Chromium ends this script, and no other, after it.
+    pub(super) timeout_ms: u64,
+    /// Larger results are not sent.
+    pub(super) max_result_bytes: usize,
+}
+
+/// The part around the caller's text: refuses to start late, calls what is a function, tells
+/// values apart that JSON would mix up, and enforces the size limit before anything is sent.
+///
+/// It answers `{t: type, v: value}`, `{t, j: JSON text}` for objects, `{t, u: text}` for what JSON
+/// cannot carry, `{t, why, bytes?}` for what is not sent, `{t: "late"}`, or `{t: "threw", ...}`.
+const PRELUDE: &str = include_str!("prelude.js");
+
+/// Parameters of the `Runtime.evaluate` that runs `text`.
+pub(super) fn script(text: &str, form: Form, limits: Limits) -> Box<RawValue> {
+    let (open, close) = match form {
+        Form::Expression => ("()=>(", ")"),
+        Form::AwaitExpression => ("async()=>(", ")"),
+        Form::Body => ("async()=>{", "}"),
+    };
+    let Limits { deadline_ms, timeout_ms, max_result_bytes } = limits;
+    let prelude = PRELUDE.trim_end();
+    // The line break ends a trailing `// comment` of the caller's.
+    let expression = format!(
+        "({prelude})({deadline_ms},{max_result_bytes},{open}{text}\n{close})\n//# sourceURL=tabvisor-evaluate.js"
+    );
+    raw(&serde_json::json!({
+        "expression": expression,
+        "awaitPromise": true,
+        "returnByValue": true,
+        "userGesture": true,
+        "timeout": timeout_ms,
+    }))
+}
+
+/// Parameters of a `Runtime.evaluate` whose answer only tells where the renderer is.
+pub(super) fn marker() -> Box<RawValue> {
+    raw(&serde_json::json!({ "expression": "0", "returnByValue": true }))
+}
+
+fn raw(value: &serde_json::Value) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_is_tried_once_and_await_only_where_it_stands() {
+        assert_eq!(Form::Expression.next("1+1"), Some(Form::Body));
+        assert_eq!(Form::Expression.next("await f()"), Some(Form::AwaitExpression));
+        assert_eq!(Form::AwaitExpression.next("await f()"), Some(Form::Body));
+        assert_eq!(Form::Body.next("await f()"), None);
+    }
+
+    #[test]
+    fn the_callers_text_is_sent_as_it_is() {
+        let limits = Limits { deadline_ms: 17.5, timeout_ms: 490, max_result_bytes: 10 };
+        let sent = script("\"a\\n\" // `c`", Form::Expression, limits);
+        let sent: serde_json::Value = serde_json::from_str(sent.get()).unwrap();
+        let expression = sent["expression"].as_str().unwrap();
+        assert!(expression.contains("(17.5,10,()=>(\"a\\n\" // `c`\n))"), "{expression}");
+        assert_eq!(sent["timeout"], 490);
+    }
+}

@@ -1,0 +1,18 @@
+//! What can be done on a page over a CDP link, without actors.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`evaluate`] | one script, one answer: markers, phases, honest expiry |
+//! | [`navigate`] | navigation that is not success until the document commits |
+//! | [`dialog`] | JavaScript dialogs: which is open, which id names it |
+//! | [`condition`] | what makes every call on a tab answer at once: a dialog, a crash |
+//! | [`clock`] | the page's clock against ours |
+//!
+//! Decisions are plain values (`on(event) -> effects`), the functions that talk to Chromium are
+//! thin and are driven by an actor of the crate above.
+
+pub mod clock;
+pub mod condition;
+pub mod dialog;
+pub mod evaluate;
+pub mod navigate;

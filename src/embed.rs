@@ -1,0 +1,214 @@
+//! The face for Rust programs: one browser, its tabs, calls that are awaited.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::time::Duration;
+
+use tabvisor_actors::events::Subscription;
+use tabvisor_actors::ids::{BrowserId, TabId};
+use tabvisor_actors::{EvaluateRequest, Supervisor, TabRow};
+use tabvisor_cdp::budget::Budget;
+use tabvisor_page::evaluate::Value;
+use tabvisor_page::navigate::{Landed, WaitUntil};
+
+use crate::config::Config;
+use crate::{Error, TabError};
+
+/// A running supervisor with one browser. Clones are the same; it runs until [`stop`](Self::stop).
+#[derive(Clone, Debug)]
+pub struct Tabvisor {
+    supervisor: Supervisor,
+    browser: BrowserId,
+    max_budget: Duration,
+    budgets: crate::config::Budgets,
+}
+
+/// A tab. It is only a name: dropping it leaves the tab open.
+#[derive(Clone, Debug)]
+pub struct Tab {
+    tabvisor: Tabvisor,
+    id: TabId,
+}
+
+type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
+
+impl Tabvisor {
+    /// Launches Chromium, or attaches to one, as `config` says.
+    ///
+    /// # Errors
+    /// A wrong configuration; no Chromium, or one that does not work.
+    pub async fn start(config: Config) -> Result<Self, Error> {
+        let spec = config.browser_spec()?;
+        let max_budget = config.limits.max_budget();
+        let supervisor = Supervisor::start(config.limits.event_lag).await?;
+        let budget = Budget::new(config.budgets.start());
+        match supervisor.add_browser(spec, &budget).await {
+            Ok(browser) => Ok(Self { supervisor, browser, max_budget, budgets: config.budgets }),
+            Err(error) => {
+                supervisor.stop().await;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Opens a tab at `url` (http, https or about:blank) and waits until it has loaded; awaiting
+    /// gives the [`Tab`]. If it fails there is no tab.
+    pub fn open(&self, url: impl Into<String>) -> Open {
+        Open { tabvisor: self.clone(), url: url.into(), until: WaitUntil::Load, within: self.budgets.navigate() }
+    }
+
+    /// All tabs, from what is already known: no page is asked.
+    pub fn tabs(&self) -> Vec<TabRow> {
+        self.supervisor.tabs()
+    }
+
+    /// A handle on a tab by its name.
+    ///
+    /// # Errors
+    /// [`TabError::TabNotFound`], [`TabError::TabClosed`], [`TabError::BrowserLost`].
+    pub fn tab(&self, id: TabId) -> Result<Tab, Error> {
+        self.supervisor.tab(id)?;
+        Ok(Tab { tabvisor: self.clone(), id })
+    }
+
+    /// Subscribes to events from now on.
+    pub fn subscribe(&self) -> Subscription {
+        self.supervisor.subscribe()
+    }
+
+    /// The browser's name.
+    pub fn browser(&self) -> BrowserId {
+        self.browser
+    }
+
+    /// The supervision tree under it, for several browsers or calls with a [`Budget`] of one's own.
+    pub fn supervisor(&self) -> &Supervisor {
+        &self.supervisor
+    }
+
+    /// Stops everything and returns when nothing of it is left: tabs, Chromium, its profile.
+    pub async fn stop(&self) {
+        self.supervisor.stop().await;
+    }
+
+    fn budget(&self, within: Duration) -> Result<Budget, Error> {
+        Ok(Budget::checked("budget", within, self.max_budget)?)
+    }
+}
+
+impl Tab {
+    /// Its name.
+    pub fn id(&self) -> TabId {
+        self.id
+    }
+
+    /// Evaluates a function, an expression or statements; awaiting gives the [`Value`]. Dropping
+    /// the future ends the script in the page.
+    pub fn evaluate(&self, function: impl Into<String>) -> Evaluate {
+        Evaluate {
+            tab: self.clone(),
+            request: EvaluateRequest::new(function),
+            within: self.tabvisor.budgets.evaluate(),
+        }
+    }
+
+    /// Loads `url` and waits until it has loaded.
+    ///
+    /// # Errors
+    /// [`TabError::Navigate`] and whatever ends a call.
+    pub async fn navigate(&self, url: &str, within: Duration) -> Result<Landed, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.navigate(self.id, url, WaitUntil::Load, &budget).await?)
+    }
+
+    /// What is known of it now.
+    ///
+    /// # Errors
+    /// [`TabError::TabClosed`], [`TabError::BrowserLost`].
+    pub fn row(&self) -> Result<TabRow, TabError> {
+        self.tabvisor.supervisor.tab(self.id)
+    }
+
+    /// Closes it. Always possible, also when its page is stuck.
+    ///
+    /// # Errors
+    /// [`TabError::TabClosed`] and whatever ends a call.
+    pub async fn close(&self) -> Result<(), Error> {
+        let budget = self.tabvisor.budget(self.tabvisor.budgets.action())?;
+        Ok(self.tabvisor.supervisor.close(self.id, &budget).await?)
+    }
+}
+
+/// An opening of a tab, to be awaited.
+#[derive(Clone, Debug)]
+#[must_use = "nothing happens until it is awaited"]
+pub struct Open {
+    tabvisor: Tabvisor,
+    url: String,
+    until: WaitUntil,
+    within: Duration,
+}
+
+impl Open {
+    /// How far to wait.
+    pub fn until(mut self, until: WaitUntil) -> Self {
+        self.until = until;
+        self
+    }
+
+    /// Its budget.
+    pub fn within(mut self, within: Duration) -> Self {
+        self.within = within;
+        self
+    }
+}
+
+impl IntoFuture for Open {
+    type Output = Result<Tab, Error>;
+    type IntoFuture = Answer<Tab>;
+
+    fn into_future(self) -> Answer<Tab> {
+        Box::pin(async move {
+            let Self { tabvisor, url, until, within } = self;
+            let budget = tabvisor.budget(within)?;
+            let row = tabvisor.supervisor.open(tabvisor.browser, &url, until, &budget).await?;
+            Ok(Tab { tabvisor, id: row.tab_id })
+        })
+    }
+}
+
+/// An evaluate, to be awaited.
+#[derive(Clone, Debug)]
+#[must_use = "nothing happens until it is awaited"]
+pub struct Evaluate {
+    tab: Tab,
+    request: EvaluateRequest,
+    within: Duration,
+}
+
+impl Evaluate {
+    /// Its budget.
+    pub fn within(mut self, within: Duration) -> Self {
+        self.within = within;
+        self
+    }
+
+    /// Largest result in bytes of JSON.
+    pub fn max_result_bytes(mut self, bytes: usize) -> Self {
+        self.request.max_result_bytes = Some(bytes);
+        self
+    }
+}
+
+impl IntoFuture for Evaluate {
+    type Output = Result<Value, Error>;
+    type IntoFuture = Answer<Value>;
+
+    fn into_future(self) -> Answer<Value> {
+        Box::pin(async move {
+            let Self { tab: Tab { tabvisor, id }, request, within } = self;
+            let budget = tabvisor.budget(within)?;
+            Ok(tabvisor.supervisor.evaluate(id, request, &budget).await?)
+        })
+    }
+}

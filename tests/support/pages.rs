@@ -1,0 +1,62 @@
+//! The fixture pages, on a server of their own.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use axum::response::{Html, IntoResponse, Response};
+use tabvisor_cdp::task::{self, Task};
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+
+/// A server of pages; it ends when dropped.
+pub struct Pages {
+    address: SocketAddr,
+    /// Told whenever somebody asks for `/never`.
+    pub never_asked: Arc<Notify>,
+    _server: Task<()>,
+}
+
+impl Pages {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let never_asked = Arc::new(Notify::new());
+        let router = Router::new().fallback(page).with_state(Arc::clone(&never_asked));
+        let server = task::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { address, never_asked, _server: server }
+    }
+
+    /// On 127.0.0.1.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// The same server as another site.
+    pub fn other_site(&self, path: &str) -> String {
+        format!("http://localhost:{}{path}", self.address.port())
+    }
+}
+
+async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
+    match uri.path() {
+        "/ok" => Html("<!doctype html><title>ok</title><p>ok</p>").into_response(),
+        "/hang" => Html("<!doctype html><title>hang</title><script>setTimeout(()=>{for(;;);},300)</script>").into_response(),
+        "/busy" => Html(
+            "<!doctype html><title>busy</title><script>
+             window.work = ms => { const end = performance.now() + ms; while (performance.now() < end); window.worked = (window.worked||0) + 1; };
+             </script>",
+        )
+        .into_response(),
+        "/popup" => Html("<!doctype html><title>popup</title><script>alert('first words')</script>").into_response(),
+        "/404" => (StatusCode::NOT_FOUND, Html("<!doctype html><title>no</title>not here")).into_response(),
+        "/204" => StatusCode::NO_CONTENT.into_response(),
+        "/never" => {
+            never_asked.notify_one();
+            std::future::pending().await
+        }
+        _ => (StatusCode::NOT_FOUND, "no such fixture").into_response(),
+    }
+}
