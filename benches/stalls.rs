@@ -35,7 +35,10 @@ fn main() {
             siblings.extend(outcome.siblings);
             running.stop().await;
         }
-        println!("answers against a budget of {} ms, {ROUNDS} rounds of 24 tabs, in ms", stalls::BUDGET.as_millis());
+        println!(
+            "answers against a budget of {} ms, {ROUNDS} rounds of 24 tabs, in ms",
+            stalls::BUDGET.as_millis()
+        );
         let mut all = Vec::new();
         for (stall, times) in &mut late {
             line(&format!("{stall:?}"), times);
@@ -61,7 +64,12 @@ fn line(name: &str, times: &mut Vec<f64>) {
 
 fn quantile(times: &mut [f64], q: f64) -> f64 {
     times.sort_by(f64::total_cmp);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "an index")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "an index"
+    )]
     let index = ((times.len() - 1) as f64 * q).round() as usize;
     times[index]
 }

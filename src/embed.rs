@@ -54,7 +54,12 @@ impl Tabvisor {
     /// Opens a tab at `url` (http, https or about:blank) and waits until it has loaded; awaiting
     /// gives the [`Tab`]. If it fails there is no tab.
     pub fn open(&self, url: impl Into<String>) -> Open {
-        Open { tabvisor: self.clone(), url: url.into(), until: WaitUntil::Load, within: self.budgets.navigate() }
+        Open {
+            tabvisor: self.clone(),
+            url: url.into(),
+            until: WaitUntil::Load,
+            within: self.budgets.navigate(),
+        }
     }
 
     /// All tabs, from what is already known: no page is asked.

@@ -36,7 +36,9 @@ pub use tabvisor_actors::error::{Origin, Retry, StartError, TabError};
 pub use tabvisor_actors::events;
 pub use tabvisor_actors::ids::{BrowserId, Epoch, TabId};
 pub use tabvisor_actors::limits::{Care, Limits, Recovery};
-pub use tabvisor_actors::{BrowserFacts, BrowserSpec, EvaluateRequest, Queue, Source, Supervisor, TabRow, TabState};
+pub use tabvisor_actors::{
+    BrowserFacts, BrowserSpec, Ended, EvaluateRequest, Queue, Source, Supervisor, TabRow, TabState,
+};
 pub use tabvisor_cdp::budget::Budget;
 pub use tabvisor_cdp::launch::LaunchOptions;
 pub use tabvisor_page::evaluate::{EvaluateError, Expiry, Missing, Phase, Thrown, Value};

@@ -1,5 +1,6 @@
 //! A renderer, Chromium or a link dies under calls: every call in flight is answered at once with
 //! what happened, and nothing comes back silently.
+#![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
 mod support;
 
@@ -21,7 +22,10 @@ fn in_flight(tab: &Tab, script: &str) -> Task<Answered> {
 }
 
 async fn all_in_flight(tab: &Tab, calls: usize) {
-    support::eventually("calls are in flight", || async { (tab.row().unwrap().queue.evaluates == calls).then_some(()) }).await;
+    support::eventually("calls are in flight", || async {
+        (tab.row().unwrap().queue.evaluates == calls).then_some(())
+    })
+    .await;
     // The promises are in the page.
     assert_eq!(int(&tab.evaluate("1 + 1").within(secs(10)).await), 2);
 }
@@ -68,7 +72,10 @@ async fn a_killed_chromium_answers_everything_and_is_started_again_without_its_t
         running.tabvisor.open(pages.url("/ok")).await.unwrap(),
     ];
     let mut events = running.tabvisor.subscribe();
-    let calls: Vec<_> = tabs.iter().flat_map(|tab| [in_flight(tab, "new Promise(() => {})"), in_flight(tab, "new Promise(() => {})")]).collect();
+    let calls: Vec<_> = tabs
+        .iter()
+        .flat_map(|tab| [in_flight(tab, "new Promise(() => {})"), in_flight(tab, "new Promise(() => {})")])
+        .collect();
     for tab in &tabs {
         all_in_flight(tab, 2).await;
     }
@@ -132,7 +139,7 @@ async fn behind_proxy(running: &Running) -> (Tabvisor, Proxy) {
     let address = (std::net::Ipv4Addr::LOCALHOST, browser.ws_url.port().unwrap()).into();
     let proxy = Proxy::to(address).await;
     let mut config = support::config(&running.state);
-    config.browser.cdp_url = Some(format!("ws://{}{}", proxy.address, browser.ws_url.path()));
+    config.browser.cdp_url = Some(format!("ws://{}{}", proxy.address, browser.ws_url.path()).into());
     (Tabvisor::start(config).await.unwrap(), proxy)
 }
 
@@ -171,8 +178,14 @@ async fn only_the_evaluates_link_is_cut_and_the_tab_goes_on() {
     let before = proxy.connections();
     // More calls than spare links: the later ones dial, and those are cut.
     let calls: Vec<_> = (0..6).map(|_| in_flight(&tab, "new Promise(() => {})")).collect();
-    support::eventually("new links are dialled", || async { (proxy.connections() > before + 2).then_some(()) }).await;
-    support::eventually("calls are in flight", || async { (tab.row().unwrap().queue.evaluates == 6).then_some(()) }).await;
+    support::eventually("new links are dialled", || async {
+        (proxy.connections() > before + 2).then_some(())
+    })
+    .await;
+    support::eventually("calls are in flight", || async {
+        (tab.row().unwrap().queue.evaluates == 6).then_some(())
+    })
+    .await;
     proxy.cut_from(before + 1);
     let mut failed = 0;
     for call in calls {

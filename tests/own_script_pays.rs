@@ -1,4 +1,5 @@
 //! Only its own script pays: an expiry never ends anybody else's.
+#![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
 mod support;
 
@@ -48,7 +49,10 @@ async fn a_call_queued_behind_a_neighbour_answers_at_its_budget_and_never_starts
         let tab = tab.clone();
         async move { tab.evaluate(loop_for(1500)).within(secs(10)).await }
     });
-    support::eventually("the neighbour runs", || async { (tab.row().unwrap().queue.evaluates > 0).then_some(()) }).await;
+    support::eventually("the neighbour runs", || async {
+        (tab.row().unwrap().queue.evaluates > 0).then_some(())
+    })
+    .await;
     // Calls of 100 ms until one finds the neighbour running.
     let queued = support::eventually("a call waits", || async {
         let answer = tab.evaluate("window.sideEffect = true; return 1").within(ms(100)).await;
@@ -83,7 +87,8 @@ async fn a_cancelled_call_that_waits_says_that_it_may_still_start() {
         let (supervisor, id, budget) = (running.tabvisor.supervisor().clone(), tab.id(), budget.clone());
         async move { supervisor.evaluate(id, tabvisor::EvaluateRequest::new("1"), &budget).await }
     });
-    support::eventually("it waits", || async { (tab.row().unwrap().queue.evaluates > 0).then_some(()) }).await;
+    support::eventually("it waits", || async { (tab.row().unwrap().queue.evaluates > 0).then_some(()) })
+        .await;
     budget.cancel();
     match waiting.join().await.unwrap() {
         Err(TabError::Evaluate(EvaluateError::Aborted(expiry))) => match expiry.phase {

@@ -48,6 +48,8 @@ pub(crate) enum BrowserMsg {
     Discard(TabId),
     /// A tab's watcher listens: its page may run.
     TabListening(TabId),
+    /// A page that waited at its birth runs.
+    Released(TabId),
     /// An event of the browser link.
     Event(CdpEvent),
     /// Events were dropped: the tab table is not known any more.
@@ -120,15 +122,17 @@ pub(crate) enum BrowserDown {
 const STOP_TABS: Duration = Duration::from_secs(2);
 /// How long a page that waits at its birth gets to say that it runs.
 const RELEASE: Duration = Duration::from_secs(10);
-/// How long Chromium gets to end by itself.
-const STOP_CHROMIUM: Duration = Duration::from_secs(3);
 
 impl Actor for Browser {
     type Msg = BrowserMsg;
     type State = State;
     type Arguments = BrowserArgs;
 
-    async fn pre_start(&self, _: ActorRef<BrowserMsg>, args: BrowserArgs) -> Result<State, ActorProcessingErr> {
+    async fn pre_start(
+        &self,
+        _: ActorRef<BrowserMsg>,
+        args: BrowserArgs,
+    ) -> Result<State, ActorProcessingErr> {
         let BrowserArgs { shared, registry, source, start_budget } = args;
         Ok(State {
             shared,
@@ -165,11 +169,11 @@ impl Actor for Browser {
             BrowserMsg::Open(budget, reply) => state.open(&myself, budget, reply).await,
             BrowserMsg::Close(tab, budget, reply) => state.close(&myself, tab, budget, reply).await,
             BrowserMsg::Discard(tab) => state.close_target(tab),
-            BrowserMsg::TabListening(id) => {
+            BrowserMsg::TabListening(id) => state.release(&myself, id),
+            BrowserMsg::Released(id) => {
                 if let Some(tab) = state.tabs.get_mut(&id) {
-                    tab.listening = true;
+                    tab.releasing = None;
                 }
-                state.release(id);
                 state.hand_over(id);
             }
             BrowserMsg::Event(event) => state.on_event(&myself, &event).await?,
@@ -190,7 +194,7 @@ impl Actor for Browser {
             return Ok(());
         }
         match state.jobs.remove(&id) {
-            Some(Job::Start) => state.started(&myself, event).await?,
+            Some(Job::Start) => state.started(&myself, event)?,
             Some(Job::Open(reply)) => {
                 let opened = match leaf::end::<Result<String, CdpError>>(event) {
                     Some(End::Done(Ok(target))) => state.adopt(&myself, target, None, None).await,
@@ -232,7 +236,10 @@ impl Actor for Browser {
         // A stop does not reach children by itself: they would be killed without their post_stop.
         myself.stop_children_and_wait(None, Some(STOP_TABS)).await;
         match state.works.take() {
-            Some(Works { chromium: Some(chromium), .. }) => chromium.stop(STOP_CHROMIUM).await,
+            Some(Works { chromium: Some(chromium), .. }) => {
+                let stopped = chromium.stop().await;
+                tracing::debug!(browser = %state.shared.id, forced = stopped.forced, "chromium stopped");
+            }
             Some(works) => state.close_ours(&works.root).await,
             None => {}
         }
@@ -242,7 +249,7 @@ impl Actor for Browser {
 }
 
 impl State {
-    async fn started(
+    fn started(
         &mut self,
         myself: &ActorRef<BrowserMsg>,
         event: SupervisionEvent,
@@ -304,7 +311,8 @@ impl State {
         reply: RpcReplyPort<Result<TabId, TabError>>,
     ) {
         let Some(works) = &self.works else {
-            let _ = reply.send(Err(TabError::BrowserUnavailable(StartError::Internal("not started yet".into()))));
+            let _ =
+                reply.send(Err(TabError::BrowserUnavailable(StartError::Internal("not started yet".into()))));
             return;
         };
         let opening = self.jobs.values().filter(|job| matches!(job, Job::Open(_))).count();
@@ -341,9 +349,9 @@ impl State {
             return;
         };
         tab.ours = true;
-        let listening = tab.listening;
+        let runs = tab.listening && tab.releasing.is_none();
         self.opening.insert(id, reply);
-        if listening {
+        if runs {
             self.hand_over(id);
         }
     }
@@ -406,14 +414,18 @@ impl State {
             if let (Some(tab), Some(session)) = (self.tabs.get_mut(&id), paused) {
                 tab.paused = Some(session);
                 if tab.listening {
-                    self.release(id);
+                    self.release(myself, id);
                 }
             }
             return Ok(id);
         }
         let id = self.registry.new_tab_id();
-        let opener = info.and_then(|info| info.opener_id.as_ref()).and_then(|it| self.by_target.get(it)).copied();
-        let shared = TabShared::new(id, target.clone(), opener, Arc::clone(&self.shared));
+        let opener =
+            info.and_then(|info| info.opener_id.as_ref()).and_then(|it| self.by_target.get(it)).copied();
+        // Measured: a new empty page answers while it waits, and so does a popup that its opener
+        // can reach; one with an address of its own and no opener does not.
+        let confirms = info.is_none_or(|info| info.url == "about:blank" || info.can_access_opener);
+        let shared = TabShared::new(id, target.clone(), opener, confirms, Arc::clone(&self.shared));
         if let Some(info) = info {
             shared.set_page(Some(info.url.clone()), Some(info.title.clone()));
         }
@@ -425,26 +437,28 @@ impl State {
         let spawned = Actor::spawn_linked(None, TabSupervisor, args, myself.get_cell()).await;
         let (supervisor, _) = spawned.map_err(|error| TabError::Internal(error.to_string()))?;
         self.by_target.insert(target, id);
-        self.tabs.insert(id, Tab { shared, supervisor, paused, releasing: None, ours: false, listening: false });
+        self.tabs
+            .insert(id, Tab { shared, supervisor, paused, releasing: None, ours: false, listening: false });
         let (browser, epoch) = (self.shared.id, self.shared.epoch);
         self.shared.events.publish(Event::TabOpened { tab: id, browser, epoch, opener });
         Ok(id)
     }
 
-    /// Lets a page run that waits at its birth.
-    fn release(&mut self, id: TabId) {
+    /// A tab's watcher listens: lets its page run, if it waits at its birth, and hands it over.
+    fn release(&mut self, myself: &ActorRef<BrowserMsg>, id: TabId) {
         let (Some(tab), Some(works)) = (self.tabs.get_mut(&id), &self.works) else { return };
-        let Some(session) = tab.paused.take() else { return };
-        let (paused, root) = (works.link.session(&session), works.root.clone());
+        tab.listening = true;
+        let Some(session) = tab.paused.take() else { return self.hand_over(id) };
+        // The session is kept: a page whose session is detached while its first navigation is
+        // under way may never load (measured).
+        let (paused, myself) = (works.link.session(&session), myself.clone());
         tab.releasing = Some(task::spawn(async move {
             let budget = Budget::new(RELEASE);
             let ran = paused.call("Runtime.runIfWaitingForDebugger", json!({}), &budget).await;
             if let Err(error) = ran {
                 tracing::debug!(%error, "a page that waited at its birth was not released");
             }
-            // Nobody needs this session any more; the tab has links of its own. Detaching before
-            // the answer would take the release back.
-            root.cast("Target.detachFromTarget", json!({ "sessionId": session }));
+            let _ = myself.cast(BrowserMsg::Released(id));
         }));
     }
 
@@ -577,9 +591,13 @@ struct TargetInfo {
     #[serde(default)]
     url: String,
     opener_id: Option<String>,
+    #[serde(default)]
+    can_access_opener: bool,
 }
 
 /// Pages of the browser itself are nobody's tabs.
 fn is_internal(url: &str) -> bool {
-    ["chrome://", "devtools://", "chrome-extension://", "edge://"].iter().any(|scheme| url.starts_with(scheme))
+    ["chrome://", "devtools://", "chrome-extension://", "edge://"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
 }

@@ -24,7 +24,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::{CdpError, CloseCause};
-use tabvisor_cdp::link::{Delivery, Event as CdpEvent, Events, Link, LinkOptions, Purpose, Session};
+use tabvisor_cdp::link::{Delivery, Event as CdpEvent, Events, Link, LinkOptions, Purpose, Reply, Session};
 use tabvisor_cdp::task::{self, Task};
 use tabvisor_page::dialog::{DialogKind, DialogRegistry, Resolution};
 use tabvisor_page::navigate::Frame;
@@ -73,9 +73,9 @@ const EVENTS: &[&str] = &[
 
 /// How long dialling may take.
 const DIAL: Duration = Duration::from_secs(10);
-/// How long to wait for the page to confirm that its events are on. A page that is stuck, or a
-/// popup that may not run yet, confirms later (measured); the commands are in its queue.
-const CONFIRM: Duration = Duration::from_millis(30);
+/// How long to wait for a page to confirm that its events are on, if it may not be able to yet: a
+/// page that was stuck before we came, or a popup that may not run (measured).
+const CONFIRM: Duration = Duration::from_millis(100);
 
 impl Actor for DialogWatcher {
     type Msg = WatcherMsg;
@@ -154,7 +154,8 @@ impl State {
         match event.method.as_ref() {
             "Page.javascriptDialogOpening" => {
                 let Ok(opening) = serde_json::from_str::<Opening>(event.params.get()) else { return };
-                let dialog = self.dialogs.opened(opening.kind, &opening.message, opening.default_prompt).clone();
+                let dialog =
+                    self.dialogs.opened(opening.kind, &opening.message, opening.default_prompt).clone();
                 tab.condition.send_modify(|now| now.dialog = Some(dialog.clone()));
                 tab.browser.events.publish(Event::DialogOpened { tab: tab.id, dialog });
             }
@@ -172,7 +173,6 @@ impl State {
                 let url = frame.address();
                 tab.set_page(Some(url.clone()), None);
                 tab.browser.events.publish(Event::TabNavigated { tab: tab.id, url, generation });
-                let _ = self.args.supervisor.cast(TabSupervisorMsg::NewDocument);
             }
             "Inspector.targetCrashed" => {
                 let lost = self.dialogs.lost();
@@ -241,10 +241,21 @@ async fn dial(tab: Arc<TabShared>) -> Result<Control, CdpError> {
     let _inspector = session.send("Inspector.enable", json!({})).await?;
     let _runtime = session.send("Runtime.enable", json!({})).await?;
     let page = session.send("Page.enable", json!({})).await?;
-    if let Ok(confirmed) = budget.child(CONFIRM).run(page).await {
-        confirmed?;
-    }
+    confirmed(&tab, page, &budget).await?;
     Ok(Control { link, session, events })
+}
+
+/// Waits until the page has confirmed a command, or for a moment where it may not be able to.
+///
+/// Without the confirmation a navigation may swap the renderer before the command has reached the
+/// old one, and the new one never hears of it (measured: events were missing).
+pub(crate) async fn confirmed(tab: &TabShared, reply: Reply, budget: &Budget) -> Result<(), CdpError> {
+    let patience = if tab.confirms { budget.clone() } else { budget.child(CONFIRM) };
+    match patience.run(reply).await {
+        Ok(answer) => answer.map(drop),
+        Err(spent) if tab.confirms => Err(CdpError::spent("Page.enable", spent)),
+        Err(_) => Ok(()),
+    }
 }
 
 async fn pump(mut events: Events, session: Session, watcher: ActorRef<WatcherMsg>) {

@@ -162,8 +162,9 @@ impl TabError {
     /// A stable word for it: the `reason` of an HTTP answer.
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::BadInput { .. } | Self::BadBudget(_) => "invalid_argument",
-            Self::BadUrl(BadUrl::Unreadable(_)) => "invalid_argument",
+            Self::BadInput { .. } | Self::BadBudget(_) | Self::BadUrl(BadUrl::Unreadable(_)) => {
+                "invalid_argument"
+            }
             Self::BadUrl(_) => "navigation_blocked",
             Self::TabNotFound { .. } => "tab_not_found",
             Self::TabClosed { .. } => "tab_closed",
@@ -185,7 +186,9 @@ impl TabError {
     /// Whose doing it is.
     pub fn origin(&self) -> Origin {
         match self.kind() {
-            "invalid_argument" | "navigation_blocked" | "tab_not_found" | "aborted" | "too_large" => Origin::Caller,
+            "invalid_argument" | "navigation_blocked" | "tab_not_found" | "aborted" | "too_large" => {
+                Origin::Caller
+            }
             "threw" | "does_not_compile" | "timeout" | "dialog_open" | "navigated" | "navigation_failed"
             | "no_document" => Origin::Page,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" => Origin::Tab,
@@ -198,8 +201,8 @@ impl TabError {
     pub fn retry(&self) -> Retry {
         match self.kind() {
             "overloaded" | "unavailable" | "link_failed" | "budget_exceeded" | "stopping" => Retry::Later,
-            "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "browser_lost" | "dialog_open" | "navigated"
-            | "tab_not_found" => Retry::AfterChange,
+            "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "browser_lost" | "dialog_open"
+            | "navigated" | "tab_not_found" => Retry::AfterChange,
             _ => Retry::No,
         }
     }
@@ -290,8 +293,14 @@ mod tests {
             stuck.to_string(),
             "tab t3 has been stuck for 1200 ms (something holds it that script termination cannot reach); close it"
         );
-        assert_eq!((stuck.kind(), stuck.origin(), stuck.retry()), ("tab_stuck", Origin::Tab, Retry::AfterChange));
+        assert_eq!(
+            (stuck.kind(), stuck.origin(), stuck.retry()),
+            ("tab_stuck", Origin::Tab, Retry::AfterChange)
+        );
         let full = TabError::Overloaded { limit: "limits.tabs", max: 50, retry_after_ms: 1000 };
-        assert_eq!((full.kind(), full.origin(), full.retry()), ("overloaded", Origin::Tabvisor, Retry::Later));
+        assert_eq!(
+            (full.kind(), full.origin(), full.retry()),
+            ("overloaded", Origin::Tabvisor, Retry::Later)
+        );
     }
 }

@@ -35,7 +35,7 @@ pub(crate) async fn serve(
         Some(link) => link,
         None => match dial(&tab, &budget).await {
             Ok(link) => link,
-            Err(error) => return Answered { outcome: Err(error.into()), link: None },
+            Err(error) => return Answered::new(Err(error.into()), None),
         },
     };
     let around = Surroundings {

@@ -15,7 +15,7 @@
 //! It never: awaits Chromium, dials, holds a link that is in use, answers a caller twice. The
 //! number of callers is bounded by the permits that their messages carry.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +24,9 @@ use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::task::{self, Task};
 use tabvisor_page::clock::PageClock;
-use tabvisor_page::evaluate::{Answered, BlockedBy, EvaluateError, EvaluateLink, Script, Value};
+use tabvisor_page::evaluate::{
+    Answered, BlockedBy, EvaluateError, EvaluateLink, Phase, Script, Value, WentOn,
+};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
@@ -48,8 +50,8 @@ pub(crate) enum EvaluatesMsg {
     Canary(u64),
     /// Look at the page's health again.
     Look,
-    /// The main frame has a new document.
-    NewDocument,
+    /// A page that just fell silent had its moment to answer.
+    MomentOver,
 }
 
 /// A call that was admitted; its permits return when it is dropped.
@@ -67,8 +69,13 @@ pub(crate) struct Evaluates;
 pub(crate) struct State {
     tab: Arc<TabShared>,
     calls: HashMap<ActorId, Call>,
+    /// Calls that came while the page had only just fallen silent; they wait a moment.
+    held: Vec<Run>,
+    moment: Option<Task<()>>,
     spares: Vec<EvaluateLink>,
     warming: Option<ActorId>,
+    /// Scripts that went on after their answer, oldest first.
+    went_on: VecDeque<ActorCell>,
     clock: Option<PageClock>,
     watch: StuckWatch,
     canary: (u64, Option<Task<()>>),
@@ -86,6 +93,8 @@ struct Call {
 /// After its budget an evaluate gets this long to answer by itself before it is killed. It is a
 /// net: using it is a bug that is counted.
 const KILL_GRACE: Duration = Duration::from_millis(250);
+/// How long a page that fell silent gets to answer before calls are refused.
+const MOMENT: Duration = Duration::from_millis(150);
 /// How long a spare link may take to be attached and answered.
 const WARM_UP: Duration = Duration::from_secs(10);
 
@@ -104,8 +113,11 @@ impl Actor for Evaluates {
             watch: StuckWatch::new(tab.browser.care),
             tab,
             calls: HashMap::new(),
+            held: Vec::new(),
+            moment: None,
             spares: Vec::new(),
             warming: None,
+            went_on: VecDeque::new(),
             clock: None,
             canary: (0, None),
             look: None,
@@ -138,11 +150,12 @@ impl Actor for Evaluates {
             EvaluatesMsg::Canary(number) if number == state.canary.0 => {
                 let effects = state.watch.answered(Instant::now());
                 state.execute(&myself, effects);
+                state.run_held(&myself).await;
                 state.keep_a_spare(&myself).await;
             }
             EvaluatesMsg::Canary(_) => {}
             EvaluatesMsg::Look => state.look(&myself),
-            EvaluatesMsg::NewDocument => state.watch.new_document(),
+            EvaluatesMsg::MomentOver => state.run_held(&myself).await,
         }
         Ok(())
     }
@@ -161,6 +174,13 @@ impl Actor for Evaluates {
                     state.keep(link);
                 }
             }
+        } else if let Some(place) = state.went_on.iter().position(|cell| cell.get_id() == id) {
+            if let Some(end) = leaf::end::<bool>(event) {
+                state.went_on.remove(place);
+                if let End::Done(true) = end {
+                    state.tab.browser.events.publish(Event::ScriptTerminated { tab: state.tab.id });
+                }
+            }
         } else if state.calls.contains_key(&id)
             && let Some(end) = leaf::end::<Answered>(event)
         {
@@ -172,25 +192,24 @@ impl Actor for Evaluates {
 
 impl State {
     async fn run(&mut self, myself: &ActorRef<EvaluatesMsg>, run: Run) {
+        if run.reply.is_closed() {
+            return;
+        }
+        if let Err(spent) = run.budget.check() {
+            let _ = run.reply.send(Err(TabError::Budget { spent, doing: "waiting to start" }));
+            return;
+        }
+        if let Some(left) = self.moment_left() {
+            self.hold(myself, run, left);
+            return;
+        }
         let Run { script, budget, reply, permits } = run;
-        if reply.is_closed() {
-            return;
-        }
-        if let Err(spent) = budget.check() {
-            let _ = reply.send(Err(TabError::Budget { spent, doing: "waiting to start" }));
-            return;
-        }
         if let Some(error) = self.refusal() {
             let _ = reply.send(Err(error));
             return;
         }
-        let work = evaluate::serve(
-            Arc::clone(&self.tab),
-            self.take_spare(),
-            script,
-            self.clock,
-            budget.clone(),
-        );
+        let work =
+            evaluate::serve(Arc::clone(&self.tab), self.take_spare(), script, self.clock, budget.clone());
         match leaf::spawn(myself.get_cell(), work).await {
             Ok(cell) => {
                 let id = cell.get_id();
@@ -203,6 +222,32 @@ impl State {
             }
         }
         self.keep_a_spare(myself).await;
+    }
+
+    /// What is left of the moment that a page gets to answer after it fell silent.
+    fn moment_left(&self) -> Option<Duration> {
+        let (Health::Silent { since, .. } | Health::Stuck { since, .. }) = self.watch.health() else {
+            return None;
+        };
+        let beyond_reach = self.tab.stuck.borrow().is_some();
+        let left = (since + MOMENT).saturating_duration_since(Instant::now());
+        (beyond_reach && !left.is_zero()).then_some(left)
+    }
+
+    /// Ending a script takes a few milliseconds, more on a busy machine: a page that is free in a
+    /// moment is not called stuck.
+    fn hold(&mut self, myself: &ActorRef<EvaluatesMsg>, run: Run, left: Duration) {
+        self.held.push(run);
+        let wait = self.held.iter().map(|run| run.budget.left()).fold(left, Duration::min);
+        self.moment = Some(later(myself, wait, EvaluatesMsg::MomentOver));
+    }
+
+    /// Runs or refuses the calls that waited.
+    async fn run_held(&mut self, myself: &ActorRef<EvaluatesMsg>) {
+        self.moment = None;
+        for run in std::mem::take(&mut self.held) {
+            self.run(myself, run).await;
+        }
     }
 
     /// A page that is known not to answer says so at once, instead of using up another budget.
@@ -219,9 +264,12 @@ impl State {
     async fn settle(&mut self, myself: &ActorRef<EvaluatesMsg>, id: ActorId, end: End<Answered>) {
         let Some(call) = self.calls.remove(&id) else { return };
         let outcome = match end {
-            End::Done(Answered { outcome, link }) => {
+            End::Done(Answered { outcome, link, went_on }) => {
                 if let Some(link) = link {
                     self.keep(link);
+                }
+                if let Some(script) = went_on {
+                    self.look_after(myself, script, call.budget.is_cancelled()).await;
                 }
                 outcome.map_err(TabError::from)
             }
@@ -234,9 +282,17 @@ impl State {
                 Err(TabError::Internal(why))
             }
         };
-        if let Err(TabError::Evaluate(EvaluateError::TimedOut(expiry) | EvaluateError::Aborted(expiry))) = &outcome {
-            let effects = self.watch.expired(expiry, Instant::now());
-            self.execute(myself, effects);
+        let now = Instant::now();
+        match &outcome {
+            Err(TabError::Evaluate(EvaluateError::TimedOut(expiry) | EvaluateError::Aborted(expiry))) => {
+                if matches!(expiry.phase, Phase::Running | Phase::Pending) {
+                    self.watch.ours_ended(now);
+                }
+                let effects = self.watch.expired(expiry, now);
+                self.execute(myself, effects);
+            }
+            Ok(_) | Err(TabError::Evaluate(_)) => self.watch.ours_ended(now),
+            Err(_) => {}
         }
         // A caller that went away is no error; it was cancelled through its budget.
         let _ = call.reply.send(outcome);
@@ -244,9 +300,29 @@ impl State {
         self.keep_a_spare(myself).await;
     }
 
+    /// A script that went on: an expired one may come to its end, which its caller was told; one
+    /// that was cancelled is ended at its next statement.
+    async fn look_after(&mut self, myself: &ActorRef<EvaluatesMsg>, script: WentOn, cancelled: bool) {
+        let work = async move {
+            if cancelled {
+                return script.end().await;
+            }
+            script.over().await;
+            false
+        };
+        if let Ok(cell) = leaf::spawn(myself.get_cell(), work).await {
+            self.went_on.push_back(cell);
+        }
+        if self.went_on.len() > self.tab.browser.limits.evaluates_per_tab
+            && let Some(oldest) = self.went_on.pop_front()
+        {
+            oldest.kill();
+        }
+    }
+
     fn look(&mut self, myself: &ActorRef<EvaluatesMsg>) {
         let started = self.tab.started.load(std::sync::atomic::Ordering::Relaxed);
-        let effects = self.watch.look(Instant::now(), started);
+        let effects = self.watch.look(Instant::now(), started, self.went_on.len());
         self.execute(myself, effects);
     }
 
@@ -259,6 +335,10 @@ impl State {
                     self.look = Some(later(myself, wait, EvaluatesMsg::Look));
                 }
                 Effect::Terminate => {
+                    // It is not known which of them held the page; none gets it ended again.
+                    for script in self.went_on.drain(..) {
+                        script.kill();
+                    }
                     if let Some(control) = &*self.tab.control.borrow() {
                         control.cast("Runtime.terminateExecution", json!({}));
                         metrics::counter!("tabvisor_terminate_execution_total", "cause" => "recovery", "result" => "sent")
@@ -312,7 +392,8 @@ impl State {
     /// got stuck can neither end its script nor tell what holds it.
     async fn keep_a_spare(&mut self, myself: &ActorRef<EvaluatesMsg>) {
         self.spares.retain(|link| !link.is_closed());
-        let wanted = self.spares.is_empty() && self.warming.is_none() && self.tab.browser.limits.spare_links > 0;
+        let wanted =
+            self.spares.is_empty() && self.warming.is_none() && self.tab.browser.limits.spare_links > 0;
         if !wanted || self.tab.stuck.borrow().is_some() {
             return;
         }
@@ -334,7 +415,8 @@ impl State {
 async fn canary(tab: &TabShared) {
     let mut control = tab.control.subscribe();
     loop {
-        let usable = control.wait_for(|it| it.as_ref().is_some_and(|session| !session.is_link_closed())).await;
+        let usable =
+            control.wait_for(|it| it.as_ref().is_some_and(|session| !session.is_link_closed())).await;
         let Ok(Some(session)) = usable.map(|it| it.clone()) else { return };
         let marker = json!({ "expression": "0", "returnByValue": true });
         let answer = match session.send("Runtime.evaluate", marker).await {

@@ -20,7 +20,7 @@ impl Intensity {
     /// A tab's actors: 5 in 30 s, then the tab is lost.
     pub const TAB: Self = Self { max: 5, window: Duration::from_secs(30) };
     /// Browsers: 3 in 60 s, then the supervisor gives up.
-    pub const BROWSER: Self = Self { max: 3, window: Duration::from_secs(60) };
+    pub const BROWSER: Self = Self { max: 3, window: Duration::from_mins(1) };
 }
 
 /// What to do after a failure.

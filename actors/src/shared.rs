@@ -59,7 +59,9 @@ pub(crate) enum BrowserStatus {
     Starting,
     Ready(Arc<BrowserFacts>),
     /// It was ready and is gone; Root starts another one.
-    Lost { cause: String },
+    Lost {
+        cause: String,
+    },
     /// It is gone and stays so.
     Failed(StartError),
 }
@@ -123,6 +125,9 @@ pub(crate) struct TabShared {
     pub(crate) id: TabId,
     pub(crate) target: String,
     pub(crate) opener: Option<TabId>,
+    /// Its page confirms commands also while it waits at its birth; otherwise it may do so only
+    /// later, and is not waited for beyond a moment.
+    pub(crate) confirms: bool,
     pub(crate) browser: Arc<BrowserShared>,
     /// Written by DialogWatcher.
     pub(crate) condition: watch::Sender<Condition>,
@@ -243,11 +248,18 @@ pub struct Queue {
 }
 
 impl TabShared {
-    pub(crate) fn new(id: TabId, target: String, opener: Option<TabId>, browser: Arc<BrowserShared>) -> Arc<Self> {
+    pub(crate) fn new(
+        id: TabId,
+        target: String,
+        opener: Option<TabId>,
+        confirms: bool,
+        browser: Arc<BrowserShared>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             id,
             target,
             opener,
+            confirms,
             condition: watch::Sender::new(Condition::default()),
             control: watch::Sender::new(None),
             stuck: watch::Sender::new(None),

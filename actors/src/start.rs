@@ -55,7 +55,7 @@ pub(crate) async fn start(source: Source, dial: DialOptions, budget: Budget) -> 
         Source::Launch(options) => {
             let chromium =
                 launch::launch(&options, &budget).await.map_err(|why| StartError::Launch(Arc::new(why)))?;
-            let address = chromium.ws_url().clone();
+            let address = chromium.address().clone();
             (Some(chromium), address, dial)
         }
         Source::Attach(given) => {

@@ -29,6 +29,7 @@ use tabvisor_page::navigate::Landed;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::action::{self, Action};
+use crate::dialog_watcher::confirmed;
 use crate::error::TabError;
 use crate::leaf::{self, End};
 use crate::queue::ActionQueue;
@@ -105,7 +106,11 @@ impl Actor for Tab {
         })
     }
 
-    async fn post_start(&self, myself: ActorRef<TabMsg>, state: &mut State) -> Result<(), ActorProcessingErr> {
+    async fn post_start(
+        &self,
+        myself: ActorRef<TabMsg>,
+        state: &mut State,
+    ) -> Result<(), ActorProcessingErr> {
         let dial = dial(Arc::clone(&state.tab));
         state.dialling = Some(leaf::spawn(myself.get_cell(), dial).await?.get_id());
         Ok(())
@@ -249,9 +254,8 @@ async fn dial(tab: Arc<TabShared>) -> Result<(Link, Session), CdpError> {
     let link = Link::connect(&address, &tab.browser.dial.get(), options, &budget).await?;
     let session = link.attach(&tab.target, &budget).await?;
     drop(place);
-    // Its answer is not waited for: on a stuck page it would not come, and the events of a
-    // navigation are behind it in the same queue.
-    drop(session.send("Page.enable", json!({})).await?);
+    let enabled = session.send("Page.enable", json!({})).await?;
+    confirmed(&tab, enabled, &budget).await?;
     Ok((link, session))
 }
 

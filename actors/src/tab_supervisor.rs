@@ -39,8 +39,6 @@ use crate::tab::{Tab, TabMsg};
 pub(crate) enum TabSupervisorMsg {
     /// The watcher listens: the target may run.
     Listening,
-    /// The main frame has a new document.
-    NewDocument,
     /// The pause before a restart is over.
     Restart(Child),
 }
@@ -121,11 +119,6 @@ impl Actor for TabSupervisor {
             TabSupervisorMsg::Listening => {
                 let _ = state.args.browser.cast(BrowserMsg::TabListening(state.args.tab.id));
             }
-            TabSupervisorMsg::NewDocument => {
-                if let Some(evaluates) = &state.evaluates {
-                    let _ = evaluates.cast(EvaluatesMsg::NewDocument);
-                }
-            }
             TabSupervisorMsg::Restart(child) => state.start(&myself, child).await?,
         }
         Ok(())
@@ -169,7 +162,11 @@ impl Actor for TabSupervisor {
 }
 
 impl State {
-    async fn start(&mut self, myself: &ActorRef<TabSupervisorMsg>, child: Child) -> Result<(), ActorProcessingErr> {
+    async fn start(
+        &mut self,
+        myself: &ActorRef<TabSupervisorMsg>,
+        child: Child,
+    ) -> Result<(), ActorProcessingErr> {
         let tab = Arc::clone(&self.args.tab);
         let parent = myself.get_cell();
         match child {

@@ -102,11 +102,7 @@ impl Budget {
     #[must_use]
     pub fn child(&self, most: Duration) -> Self {
         let started = Instant::now();
-        Self {
-            started,
-            deadline: self.deadline.min(started + most),
-            cancel: self.cancel.child_token(),
-        }
+        Self { started, deadline: self.deadline.min(started + most), cancel: self.cancel.child_token() }
     }
 
     /// The same start and deadline with a cancellation of its own inside this one's: for one of
@@ -125,10 +121,10 @@ impl Budget {
     }
 
     /// What to hold back at the end of this budget so that an answer still fits in it: a
-    /// fiftieth, between 1 and 10 ms. Ending a script and hearing of it takes 3 to 5 ms on a
-    /// quiet machine.
+    /// twenty-fifth, between 1 and 20 ms. Ending a script and hearing of it takes 3 to 5 ms on a
+    /// quiet machine, and several times that on a busy one.
     pub fn cleanup_reserve(&self) -> Duration {
-        (self.total() / 50).clamp(Duration::from_millis(1), Duration::from_millis(10))
+        (self.total() / 25).clamp(Duration::from_millis(1), Duration::from_millis(20))
     }
 
     /// When it ends.
@@ -298,7 +294,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_reserve_shortens_the_work_and_keeps_the_start() {
         let budget = Budget::new(MS * 500);
-        assert_eq!(budget.cleanup_reserve(), MS * 10);
+        assert_eq!(budget.cleanup_reserve(), MS * 20);
         assert_eq!(budget.reserving(MS * 10).left(), MS * 490);
         assert_eq!(budget.reserving(MS * 900).left(), Duration::ZERO);
     }

@@ -1,4 +1,5 @@
 //! The link against a fake Chrome: what a real one cannot be made to show.
+#![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
 use std::time::Duration;
 

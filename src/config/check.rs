@@ -57,7 +57,10 @@ impl Config {
         }
         within("server.drain_ms", server.drain_ms, PAUSES)?;
         if server.hosts.iter().any(|host| host.is_empty() || host.contains([',', '/', ' ', '*', '@'])) {
-            return Err(ConfigError::invalid("server.hosts", "takes host names, without scheme and wildcard"));
+            return Err(ConfigError::invalid(
+                "server.hosts",
+                "takes host names, without scheme and wildcard",
+            ));
         }
         if let Some(Err(why)) = server.token.as_ref().map(Secret::check) {
             return Err(ConfigError::invalid("server.token", why));

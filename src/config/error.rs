@@ -44,7 +44,7 @@ impl ConfigError {
 
     /// Adds where the value came from.
     #[cfg(feature = "cli")]
-    pub(super) fn from_source(mut self, source: impl FnOnce(&str) -> Option<String>) -> Self {
+    pub(super) fn sourced(mut self, source: impl FnOnce(&str) -> Option<String>) -> Self {
         if let Self::Invalid { key, given_by: given_by @ None, .. } = &mut self {
             *given_by = source(key);
         }

@@ -11,18 +11,8 @@ use figment::{Figment, Metadata, Profile, Provider};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::shape::{Kind, Shape, leaves, nearest};
-use super::{Config, ConfigError};
-
-/// What all variables begin with.
-const PREFIX: &str = "TABVISOR_";
-
-/// Short names beside those that are made from the keys.
-const PLAIN: [(&str, &str); 3] =
-    [("CHROMIUM", "browser.chromium"), ("NO_SANDBOX", "browser.no_sandbox"), ("TOKEN", "server.token")];
-
-/// Variables that are no configuration of the service: read by the client and the log.
-const ELSEWHERE: [&str; 2] = ["URL", "LOG"];
+use super::shape::{Shape, leaves, nearest};
+use super::{Config, ConfigError, variables};
 
 /// Where a configuration comes from. It has no debug output: a token may be in it.
 #[derive(Clone, Default)]
@@ -67,7 +57,7 @@ impl Layers {
     /// The variables among `variables` whose names begin with `TABVISOR_`; empty ones do not count.
     #[must_use]
     pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        let ours = |(name, value): &(String, String)| name.starts_with(PREFIX) && !value.is_empty();
+        let ours = |(name, value): &(String, String)| variables::is_ours(name) && !value.is_empty();
         self.variables = variables.into_iter().filter(ours).collect();
         self.variables.sort();
         self
@@ -90,7 +80,8 @@ impl Layers {
         let defaults = Config::default();
         let shape = Shape::of(&defaults);
         let mut figment = Figment::new();
-        let defaults = Value::serialize(&defaults).map_err(|why| ConfigError::invalid("defaults", why.to_string()))?;
+        let defaults =
+            Value::serialize(&defaults).map_err(|why| ConfigError::invalid("defaults", why.to_string()))?;
         figment = figment.merge(Layer::whole("default", defaults.into_dict().unwrap_or_default()));
         if let Some(path) = &self.file {
             let dict = read_file(path)?;
@@ -98,18 +89,14 @@ impl Layers {
             known(&shape, &name, "", &dict)?;
             figment = figment.merge(Layer::whole(name, dict));
         }
-        // The short names first: the long ones are the more exact.
-        let (plain, nested): (Vec<_>, Vec<_>) = self.variables.iter().partition(|(name, _)| plain(name).is_some());
-        for (name, text) in plain.into_iter().chain(nested) {
-            if let Some(layer) = variable(&shape, name, text)? {
-                figment = figment.merge(layer);
-            }
+        for variables::Setting { variable, key, value } in variables::settings(&shape, &self.variables)? {
+            figment = figment.merge(Layer::one(variable, &key, value));
         }
         for (flag, key, value) in self.flags {
             figment = figment.merge(Layer::one(flag, key, value));
         }
         let config: Config = figment.extract().map_err(|error| problem(&error))?;
-        config.check().map_err(|error| error.from_source(|key| source(&figment, key)))?;
+        config.check().map_err(|error| error.sourced(|key| source(&figment, key)))?;
         Ok(Loaded { config, figment })
     }
 }
@@ -197,64 +184,16 @@ fn known(shape: &Shape, file: &str, section: &str, dict: &Dict) -> Result<(), Co
             _ => {
                 let sections = shape.keys().filter_map(|key| key.split_once('.')).map(|(section, _)| section);
                 let nearest = nearest(&key, shape.keys().chain(sections));
-                return Err(ConfigError::Unknown { what: "key", key, given_by: Some(file.to_owned()), nearest });
+                return Err(ConfigError::Unknown {
+                    what: "key",
+                    key,
+                    given_by: Some(file.to_owned()),
+                    nearest,
+                });
             }
         }
     }
     Ok(())
-}
-
-fn plain(name: &str) -> Option<&'static str> {
-    let name = name.strip_prefix(PREFIX)?;
-    PLAIN.iter().find(|(plain, _)| *plain == name).map(|(_, key)| *key)
-}
-
-/// Reads one variable by the kind of its key: the text of a token stays a text, also `007`.
-fn variable(shape: &Shape, name: &str, text: &str) -> Result<Option<Layer>, ConfigError> {
-    let bare = name.strip_prefix(PREFIX).unwrap_or(name);
-    if ELSEWHERE.contains(&bare) || is_kubernetes(bare) {
-        return Ok(None);
-    }
-    let key = plain(name).map_or_else(|| bare.to_ascii_lowercase().replace("__", "."), str::to_owned);
-    let Some(kind) = shape.kind(&key) else {
-        let names = shape.keys().map(variable_of).chain(PLAIN.iter().map(|(plain, _)| format!("{PREFIX}{plain}")));
-        let names: Vec<String> = names.chain(ELSEWHERE.iter().map(|other| format!("{PREFIX}{other}"))).collect();
-        let nearest = nearest(name, names.iter().map(String::as_str));
-        return Err(ConfigError::Unknown { what: "variable", key: name.to_owned(), given_by: None, nearest });
-    };
-    let value = parse(kind, text)
-        .map_err(|why| ConfigError::Invalid { key: key.clone(), why, given_by: Some(name.to_owned()) })?;
-    Ok(Some(Layer::one(name, &key, value)))
-}
-
-fn variable_of(key: &str) -> String {
-    format!("{PREFIX}{}", key.to_ascii_uppercase().replace('.', "__"))
-}
-
-/// Kubernetes gives every container variables like these for a service that is named `tabvisor`.
-fn is_kubernetes(bare: &str) -> bool {
-    bare == "PORT" || bare.starts_with("PORT_") || bare.starts_with("SERVICE_")
-}
-
-fn parse(kind: Kind, text: &str) -> Result<Value, String> {
-    let number = |word: &str| {
-        word.trim().parse::<u64>().map(Value::from).map_err(|_| format!("must be a whole number, got {word:?}"))
-    };
-    let words = || match text.trim_start().starts_with('[') {
-        true => serde_json::from_str::<Vec<String>>(text).map_err(|why| format!("is no JSON array of texts: {why}")),
-        false => Ok(text.split_whitespace().map(str::to_owned).collect()),
-    };
-    match kind {
-        Kind::Text => Ok(Value::from(text)),
-        Kind::Number => number(text),
-        Kind::Numbers => words()?.iter().map(|word| number(word)).collect::<Result<Vec<_>, _>>().map(Value::from),
-        Kind::Texts => Ok(Value::from(words()?)),
-        Kind::Flag => match text.trim().to_ascii_lowercase().as_str() {
-            "1" | "true" | "yes" | "on" => Ok(Value::from(true)),
-            "0" | "false" | "no" | "off" => Ok(Value::from(false)),
-            _ => Err(format!("must be true or false (1 or 0), got {text:?}")),
-        },
-    }
 }
 
 fn problem(error: &figment::Error) -> ConfigError {
@@ -342,10 +281,16 @@ mod tests {
             "browser.no_sandbox: must be true or false (1 or 0), got \"maybe\" (from TABVISOR_NO_SANDBOX)"
         );
         let said = why(with(&[("TABVISOR_CARE__RECOVERY", "restart")]));
-        assert!(said.starts_with("care.recovery: ") && said.ends_with("(from TABVISOR_CARE__RECOVERY)"), "{said}");
+        assert!(
+            said.starts_with("care.recovery: ") && said.ends_with("(from TABVISOR_CARE__RECOVERY)"),
+            "{said}"
+        );
         let said = why(Layers::new().flag("--listen", "server.listen", "somewhere"));
         assert!(said.starts_with("server.listen: \"somewhere\" is no address"), "{said}");
-        assert!(why(Layers::new().file(Some(Path::new("/nowhere.toml")))).starts_with("configuration file /nowhere"));
+        assert!(
+            why(Layers::new().file(Some(Path::new("/nowhere.toml"))))
+                .starts_with("configuration file /nowhere")
+        );
     }
 
     #[test]
@@ -373,7 +318,8 @@ mod tests {
         let loaded = with(&[("TABVISOR_TOKEN", "secret")]).file(Some(toml.path())).load().unwrap();
         assert_eq!(loaded.config.server.token_file, None);
         assert!(loaded.config.server.token.is_some() && !format!("{loaded:?}").contains("\"secret\""));
-        let flagged = with(&[("TABVISOR_TOKEN", "secret")]).flag("--token-file", "server.token_file", "/flag");
+        let flagged =
+            with(&[("TABVISOR_TOKEN", "secret")]).flag("--token-file", "server.token_file", "/flag");
         let config = flagged.load().unwrap().config;
         assert!(config.server.token.is_none() && config.server.token_file.is_some());
     }

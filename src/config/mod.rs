@@ -6,7 +6,7 @@
 //! | `secret` | values that are never shown |
 //! | `check` | which values make sense |
 //! | `error` | what is wrong with a configuration, and where it came from |
-//! | `shape`, `layers` | defaults, a TOML file, `TABVISOR_*`, flags (feature `cli`) |
+//! | `layers`, `shape`, `variables` | defaults, a TOML file, `TABVISOR_*`, flags (feature `cli`) |
 
 mod check;
 mod error;
@@ -16,6 +16,8 @@ mod secret;
 mod sections;
 #[cfg(feature = "cli")]
 mod shape;
+#[cfg(feature = "cli")]
+mod variables;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

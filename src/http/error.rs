@@ -175,7 +175,10 @@ mod tests {
         let said = |error: &ApiError| serde_json::to_string(&error.body).unwrap();
         assert_eq!(said(&ApiError::invalid("x")), r#"{"error":"x"}"#);
         let full = ApiError::invalid("x").of_act().reason("r").detail("limit", 5);
-        assert_eq!(said(&full), r#"{"error":"x","code":"ACT_INVALID_REQUEST","reason":"r","details":{"limit":5}}"#);
+        assert_eq!(
+            said(&full),
+            r#"{"error":"x","code":"ACT_INVALID_REQUEST","reason":"r","details":{"limit":5}}"#
+        );
     }
 
     #[test]

@@ -60,11 +60,14 @@ impl Fields {
         const FIELD: &str = "timeoutMs";
         let total = match self.0.get(FIELD) {
             None | Some(Value::Null) => default,
-            Some(given) => millis(given).ok_or_else(|| ApiError::invalid(format!("{FIELD} must be a positive integer.")))?,
+            Some(given) => millis(given)
+                .ok_or_else(|| ApiError::invalid(format!("{FIELD} must be a positive integer.")))?,
         };
         Budget::checked(FIELD, total, max).map_err(|why| match why {
             BadBudget::OverMaximum { .. } => ApiError::invalid(format!("{why}.")),
-            BadBudget::NotPositive { .. } => ApiError::invalid(format!("{FIELD} must be a positive integer.")),
+            BadBudget::NotPositive { .. } => {
+                ApiError::invalid(format!("{FIELD} must be a positive integer."))
+            }
         })
     }
 }
@@ -107,7 +110,8 @@ mod tests {
 
     #[test]
     fn texts_are_coerced_and_trimmed() {
-        let mut some = fields(&json!({ "a": " x ", "b": 5, "c": true, "d": "  ", "e": null, "f": {}, "g": 1.5 }));
+        let mut some =
+            fields(&json!({ "a": " x ", "b": 5, "c": true, "d": "  ", "e": null, "f": {}, "g": 1.5 }));
         let mut text = |name| some.text(name).map_err(|error| error.to_string());
         assert_eq!(text("a"), Ok(Some("x".into())));
         assert_eq!(text("b"), Ok(Some("5".into())));
@@ -126,7 +130,19 @@ mod tests {
             assert_eq!(budget(&given), Ok(ms), "{given}");
         }
         assert_eq!(budget(&Value::Null), Ok(20_000));
-        for given in [json!(0), json!(-1), json!("abc"), json!(1.5), json!(""), json!("NaN"), json!("1e3"), json!("+5"), json!(true), json!([1]), json!(1e300)] {
+        for given in [
+            json!(0),
+            json!(-1),
+            json!("abc"),
+            json!(1.5),
+            json!(""),
+            json!("NaN"),
+            json!("1e3"),
+            json!("+5"),
+            json!(true),
+            json!([1]),
+            json!(1e300),
+        ] {
             assert_eq!(budget(&given), Err("timeoutMs must be a positive integer.".into()), "{given}");
         }
         assert_eq!(

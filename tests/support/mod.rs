@@ -1,6 +1,12 @@
 //! What the end-to-end tests share: a supervisor on a real Chromium of its own, pages, a proxy
 //! that can cut, and ways to look at processes.
-#![allow(dead_code, missing_docs, unreachable_pub, reason = "each test uses a part of it")]
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "each test uses a part of it"
+)]
 
 pub mod pages;
 pub mod processes;
@@ -25,7 +31,8 @@ pub struct Running {
 pub fn config(state: &TempDir) -> Config {
     let mut config = Config::default();
     config.state_dir = state.path().to_path_buf();
-    config.browser.no_sandbox = std::env::var_os("TABVISOR_NO_SANDBOX").is_some_and(|it| it == "1");
+    // Chromium has no sandbox for root.
+    config.browser.no_sandbox = rustix::process::geteuid().is_root();
     config
 }
 

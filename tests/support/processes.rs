@@ -25,7 +25,8 @@ pub fn naming(path: &Path) -> Vec<u32> {
 pub fn assert_none_of(state: &Path) {
     assert_eq!(naming(state), Vec::<u32>::new(), "processes of this browser are left");
     let profiles = state.join("profiles");
-    let left: Vec<_> = std::fs::read_dir(&profiles).map(|it| it.flatten().map(|e| e.path()).collect()).unwrap_or_default();
+    let left: Vec<_> =
+        std::fs::read_dir(&profiles).map(|it| it.flatten().map(|e| e.path()).collect()).unwrap_or_default();
     assert!(left.is_empty(), "temporary profiles are left: {left:?}");
 }
 

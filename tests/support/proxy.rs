@@ -23,7 +23,9 @@ enum Mode {
     /// Takes bytes and forwards none, in neither direction.
     Stall,
     /// Cuts what is connected with a number from `from` on.
-    Cut { from: usize },
+    Cut {
+        from: usize,
+    },
 }
 
 impl Proxy {
@@ -87,7 +89,9 @@ async fn pipe(
 ) {
     let mut buffer = vec![0; 64 << 10];
     while let Ok(n @ 1..) = from.read(&mut buffer).await {
-        if mode.wait_for(|mode| *mode != Mode::Stall).await.is_err() || to.write_all(&buffer[..n]).await.is_err() {
+        if mode.wait_for(|mode| *mode != Mode::Stall).await.is_err()
+            || to.write_all(&buffer[..n]).await.is_err()
+        {
             return;
         }
     }

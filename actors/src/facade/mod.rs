@@ -115,7 +115,10 @@ impl Supervisor {
         };
         let mut status = handle.shared.status.subscribe();
         let ready = status.wait_for(|now| !matches!(now, BrowserStatus::Starting));
-        let ready = budget.run(ready).await.map_err(|spent| TabError::Budget { spent, doing: "starting the browser" });
+        let ready = budget
+            .run(ready)
+            .await
+            .map_err(|spent| TabError::Budget { spent, doing: "starting the browser" });
         match ready {
             Ok(Ok(now)) => match &*now {
                 BrowserStatus::Ready(_) => {
@@ -196,14 +199,26 @@ impl Supervisor {
     ///
     /// # Errors
     /// Bad input, limits, [`TabError::Stuck`], [`TabError::Evaluate`], and whatever ends a call.
-    pub async fn evaluate(&self, tab: TabId, request: EvaluateRequest, budget: &Budget) -> Result<Value, TabError> {
+    pub async fn evaluate(
+        &self,
+        tab: TabId,
+        request: EvaluateRequest,
+        budget: &Budget,
+    ) -> Result<Value, TabError> {
         let handle = self.inner.registry.tab(tab)?;
         let limits = &handle.shared.browser.limits;
         if request.function.trim().is_empty() {
-            return Err(TabError::BadInput { field: "fn", why: "is empty; give a function, an expression or statements".into() });
+            return Err(TabError::BadInput {
+                field: "fn",
+                why: "is empty; give a function, an expression or statements".into(),
+            });
         }
         if request.function.len() > limits.max_script_bytes {
-            let why = format!("has {} bytes, over the limit of {} (limits.max_script_bytes)", request.function.len(), limits.max_script_bytes);
+            let why = format!(
+                "has {} bytes, over the limit of {} (limits.max_script_bytes)",
+                request.function.len(),
+                limits.max_script_bytes
+            );
             return Err(TabError::BadInput { field: "fn", why });
         }
         check_budget(budget, limits.max_budget())?;
@@ -232,7 +247,11 @@ impl Supervisor {
             let limits = &handle.shared.browser.limits;
             let permits = [
                 permit(&handle.shared.evaluates, "limits.evaluates_per_tab", limits.evaluates_per_tab)?,
-                permit(&handle.shared.browser.evaluates, "limits.evaluates_per_browser", limits.evaluates_per_browser)?,
+                permit(
+                    &handle.shared.browser.evaluates,
+                    "limits.evaluates_per_browser",
+                    limits.evaluates_per_browser,
+                )?,
             ];
             let (script, run_budget) = (script.clone(), budget.clone());
             let run = |reply| EvaluatesMsg::Run(Box::new(Run { script, budget: run_budget, reply, permits }));
@@ -348,7 +367,9 @@ impl Supervisor {
             }
         };
         let ready = budget.run(wait).await;
-        ready.map_err(|spent| TabError::Budget { spent, doing: "waiting for the browser" })?.map_err(TabError::from)
+        ready
+            .map_err(|spent| TabError::Budget { spent, doing: "waiting for the browser" })?
+            .map_err(TabError::from)
     }
 }
 
@@ -403,6 +424,8 @@ fn browser_error(handle: &BrowserHandle) -> TabError {
             TabError::BrowserLost { epoch: handle.shared.epoch, cause: cause.clone() }
         }
         BrowserStatus::Failed(error) => error.clone().into(),
-        BrowserStatus::Starting | BrowserStatus::Ready(_) => TabError::Internal("the browser's actor did not answer".into()),
+        BrowserStatus::Starting | BrowserStatus::Ready(_) => {
+            TabError::Internal("the browser's actor did not answer".into())
+        }
     }
 }

@@ -82,7 +82,9 @@ async fn play(steps: Vec<Step>, endings: Endings) {
                     supervisor.navigate(tab, "http://fake.test/", until, &budget(ms)).await.map(drop)
                 }));
             }
-            Step::Pause(ms) => drop(Budget::new(Duration::from_millis(ms)).run(std::future::pending::<()>()).await),
+            Step::Pause(ms) => {
+                tokio::time::sleep(Duration::from_millis(ms)).await;
+            }
             Step::CutLink(n) => {
                 // Never the browser link (the first): losing that is another test.
                 let links = world.fake.connections();
@@ -132,7 +134,9 @@ async fn play(steps: Vec<Step>, endings: Endings) {
     // Nothing pending: every permit is back, every count is zero.
     for handle in &handles {
         let free = async {
-            while handle.shared.evaluates.available_permits() < 4 || handle.shared.actions.available_permits() < 16 {
+            while handle.shared.evaluates.available_permits() < 4
+                || handle.shared.actions.available_permits() < 16
+            {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             while handle.shared.started.load(std::sync::atomic::Ordering::Relaxed) > 0 {
@@ -169,7 +173,8 @@ fn every_call_is_answered_exactly_once_and_nothing_is_left() {
     let outcome = TestRunner::new(config).run(&plans, |plans| {
         runtime.block_on(async {
             let before = Handle::current().metrics().num_alive_tasks();
-            let playing: Vec<_> = plans.into_iter().map(|steps| tokio_spawn(play(steps, Arc::clone(&endings)))).collect();
+            let playing: Vec<_> =
+                plans.into_iter().map(|steps| tokio_spawn(play(steps, Arc::clone(&endings)))).collect();
             for world in playing {
                 world.await.expect("the interleaving holds");
             }
@@ -179,14 +184,20 @@ fn every_call_is_answered_exactly_once_and_nothing_is_left() {
                 }
             };
             let left = Budget::new(NO_ANSWER).run(settled).await;
-            assert!(left.is_ok(), "{} tasks are left", Handle::current().metrics().num_alive_tasks() - before);
+            assert!(
+                left.is_ok(),
+                "{} tasks are left",
+                Handle::current().metrics().num_alive_tasks() - before
+            );
         });
         Ok(())
     });
     outcome.unwrap();
     let endings = endings.lock().unwrap();
     println!("{endings:?}");
-    for word in ["ok", "timeout", "dialog_open", "crashed", "tab_closed", "threw", "link_failed", "overloaded"] {
+    for word in
+        ["ok", "timeout", "dialog_open", "crashed", "tab_closed", "threw", "link_failed", "overloaded"]
+    {
         assert!(endings.contains_key(word), "no call ended with {word}: {endings:?}");
     }
 }

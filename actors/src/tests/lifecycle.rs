@@ -47,7 +47,8 @@ async fn the_watcher_listens_before_a_page_may_navigate() {
     let target = opened.unwrap().target_id;
     let record = world.fake.record();
     let of_it = |method: &str| {
-        let at = record.iter().position(|call| call.method == method && call.target.as_deref() == Some(&target));
+        let at =
+            record.iter().position(|call| call.method == method && call.target.as_deref() == Some(&target));
         at.unwrap_or_else(|| panic!("{method} was never sent"))
     };
     assert!(of_it("Page.enable") < of_it("Page.navigate"));
@@ -146,7 +147,8 @@ async fn actions_are_ordered_and_one_that_expires_in_the_queue_does_not_wait_for
     assert!(matches!(second, Err(TabError::Budget { doing: "waiting for its turn", .. })), "{second:?}");
     drop(head);
     world.supervisor.navigate(tab, "http://fake.test/3", WaitUntil::Load, &budget(5000)).await.unwrap();
-    let urls: Vec<_> = world.fake.calls("Page.navigate").iter().map(|call| call.text("url").to_owned()).collect();
+    let urls: Vec<_> =
+        world.fake.calls("Page.navigate").iter().map(|call| call.text("url").to_owned()).collect();
     assert_eq!(urls, ["http://fake.test/1", "http://fake.test/3"], "nothing was sent for the expired one");
     world.stop().await;
 }
@@ -194,10 +196,16 @@ async fn an_open_dialog_is_named_at_once_and_nothing_is_sent() {
     let world = World::new().await;
     let tab = world.open_warm().await;
     let error = world.run(tab, "DIALOG", 20_000).await.unwrap_err();
-    assert!(matches!(error, TabError::Evaluate(EvaluateError::Dialog { phase: Phase::Running, .. })), "{error:?}");
+    assert!(
+        matches!(error, TabError::Evaluate(EvaluateError::Dialog { phase: Phase::Running, .. })),
+        "{error:?}"
+    );
     let before = world.fake.calls("Runtime.evaluate").len();
     let error = world.run(tab, "QUICK", 20_000).await.unwrap_err();
-    assert!(matches!(error, TabError::Evaluate(EvaluateError::Dialog { phase: Phase::Queued, .. })), "{error:?}");
+    assert!(
+        matches!(error, TabError::Evaluate(EvaluateError::Dialog { phase: Phase::Queued, .. })),
+        "{error:?}"
+    );
     let navigated = world.supervisor.navigate(tab, "http://fake.test/", WaitUntil::Load, &budget(5000)).await;
     assert!(matches!(navigated, Err(TabError::Navigate(NavigateError::Dialog { .. }))), "{navigated:?}");
     assert_eq!(world.fake.calls("Runtime.evaluate").len(), before);
@@ -220,8 +228,12 @@ async fn a_failed_navigation_is_a_failure_and_an_opening_that_fails_leaves_no_ta
     assert_eq!(net_error, "net::ERR_CONNECTION_REFUSED");
     world.fake.on("Page.navigate").times(1).act(Act::Occupy(Kind::Loading));
     let mut events = world.supervisor.subscribe();
-    let slow = world.supervisor.open(world.browser, "http://fake.test/never", WaitUntil::Load, &budget(100)).await;
-    assert!(matches!(slow, Err(TabError::Navigate(NavigateError::TimedOut { committed: false, .. }))), "{slow:?}");
+    let slow =
+        world.supervisor.open(world.browser, "http://fake.test/never", WaitUntil::Load, &budget(100)).await;
+    assert!(
+        matches!(slow, Err(TabError::Navigate(NavigateError::TimedOut { committed: false, .. }))),
+        "{slow:?}"
+    );
     until(&mut events, |event| matches!(event, Event::TabClosed { .. })).await;
     assert_eq!(world.supervisor.tabs().len(), 1);
     world.stop().await;
@@ -233,7 +245,10 @@ async fn a_navigation_that_expires_is_stopped_so_that_the_page_answers_again() {
     let tab = world.open_warm().await;
     world.fake.on("Page.navigate").times(1).act(Act::Occupy(Kind::Loading));
     let slow = world.supervisor.navigate(tab, "http://fake.test/never", WaitUntil::Load, &budget(100)).await;
-    assert!(matches!(slow, Err(TabError::Navigate(NavigateError::TimedOut { committed: false, .. }))), "{slow:?}");
+    assert!(
+        matches!(slow, Err(TabError::Navigate(NavigateError::TimedOut { committed: false, .. }))),
+        "{slow:?}"
+    );
     world.run(tab, "QUICK", 5000).await.unwrap();
     assert_eq!(world.fake.calls("Page.stopLoading").len(), 1);
     world.stop().await;
@@ -270,7 +285,10 @@ async fn a_tab_whose_actors_keep_failing_is_lost_and_its_siblings_are_not() {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
-    assert!(matches!(&lost, TabError::TabLost { cause, .. } if cause.contains("failed too often")), "{lost:?}");
+    assert!(
+        matches!(&lost, TabError::TabLost { cause, .. } if cause.contains("failed too often")),
+        "{lost:?}"
+    );
     until(&mut events, |event| matches!(event, Event::TabLost { .. })).await;
     world.run(sibling, "QUICK", 5000).await.unwrap();
     world.stop().await;
@@ -346,7 +364,8 @@ async fn bad_input_is_refused_by_name_before_anything_is_sent() {
         assert!(error.to_string().contains(says), "{error}");
         assert_eq!(error.kind(), "invalid_argument");
     }
-    let unknown = world.supervisor.evaluate("t99".parse().unwrap(), EvaluateRequest::new("1"), &budget(1000)).await;
+    let unknown =
+        world.supervisor.evaluate("t99".parse().unwrap(), EvaluateRequest::new("1"), &budget(1000)).await;
     assert!(matches!(unknown, Err(TabError::TabNotFound { .. })));
     for url in ["", "nonsense", "file:///etc/passwd", "http://user:pw@fake.test/"] {
         let bad = world.supervisor.navigate(tab, url, WaitUntil::Load, &budget(1000)).await;

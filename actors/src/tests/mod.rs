@@ -51,7 +51,8 @@ impl World {
     }
 
     pub(super) async fn open(&self) -> TabId {
-        let opened = self.supervisor.open(self.browser, "about:blank", WaitUntil::Load, &budget(10_000)).await;
+        let opened =
+            self.supervisor.open(self.browser, "about:blank", WaitUntil::Load, &budget(10_000)).await;
         opened.unwrap().tab_id
     }
 

@@ -70,7 +70,10 @@ async fn parent() -> (ActorRef<ParentMsg>, mpsc::Receiver<End<i32>>) {
     (parent, ends)
 }
 
-async fn spawn(parent: &ActorRef<ParentMsg>, work: impl Future<Output = i32> + Send + 'static) -> ractor::ActorCell {
+async fn spawn(
+    parent: &ActorRef<ParentMsg>,
+    work: impl Future<Output = i32> + Send + 'static,
+) -> ractor::ActorCell {
     let (sender, cell) = oneshot::channel();
     parent.cast(ParentMsg::Spawn(Box::pin(work), sender)).unwrap();
     cell.await.unwrap()
@@ -117,7 +120,9 @@ async fn a_killed_leaf_drops_what_it_holds_at_once_even_if_its_parent_is_busy() 
 async fn a_panicking_leaf_is_an_event_and_its_parent_lives() {
     let (parent, mut ends) = parent().await;
     spawn(&parent, async { panic!("on purpose") }).await;
-    let Some(End::Panicked(why)) = ends.recv().await else { panic!("no event, or the profile aborts on panic") };
+    let Some(End::Panicked(why)) = ends.recv().await else {
+        panic!("no event, or the profile aborts on panic")
+    };
     assert!(why.contains("on purpose"), "{why}");
     spawn(&parent, async { 7 }).await;
     assert!(matches!(ends.recv().await, Some(End::Done(7))));

@@ -49,6 +49,11 @@ impl Events {
     pub async fn next(&mut self) -> Option<Delivery> {
         self.deliveries.recv().await
     }
+
+    /// A delivery that is there already.
+    pub fn try_next(&mut self) -> Option<Delivery> {
+        self.deliveries.try_recv().ok()
+    }
 }
 
 struct Subscriber {
@@ -66,12 +71,7 @@ pub(super) struct Subscribers {
 
 impl Subscribers {
     /// Adds one that takes `methods`, at most `capacity` of them waiting.
-    pub(super) fn add(
-        &mut self,
-        scope: Scope,
-        methods: &'static [&'static str],
-        capacity: usize,
-    ) -> Events {
+    pub(super) fn add(&mut self, scope: Scope, methods: &'static [&'static str], capacity: usize) -> Events {
         let (sender, deliveries) = mpsc::channel(capacity.max(1));
         self.list.push(Subscriber { scope, methods, deliveries: sender, missed: 0 });
         Events { deliveries }

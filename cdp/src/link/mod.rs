@@ -162,12 +162,8 @@ impl Meters {
         metrics::counter!("tabvisor_cdp_link_dials_total", "purpose" => purpose).increment(1);
         let links = metrics::gauge!("tabvisor_cdp_links", "purpose" => purpose);
         links.increment(1.0);
-        let messages = |direction: &'static str| {
-            metrics::counter!("tabvisor_cdp_messages_total", "purpose" => purpose, "direction" => direction)
-        };
-        let bytes = |direction: &'static str| {
-            metrics::counter!("tabvisor_cdp_bytes_total", "purpose" => purpose, "direction" => direction)
-        };
+        let messages = |direction: &'static str| metrics::counter!("tabvisor_cdp_messages_total", "purpose" => purpose, "direction" => direction);
+        let bytes = |direction: &'static str| metrics::counter!("tabvisor_cdp_bytes_total", "purpose" => purpose, "direction" => direction);
         Self {
             links,
             sent: messages("out"),
@@ -293,12 +289,7 @@ impl Shared {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn subscribe(
-        &self,
-        scope: events::Scope,
-        methods: &'static [&'static str],
-        capacity: usize,
-    ) -> Events {
+    fn subscribe(&self, scope: events::Scope, methods: &'static [&'static str], capacity: usize) -> Events {
         let mut table = self.table();
         let events = table.subscribers.add(scope, methods, capacity);
         if self.closed.borrow().is_some() {

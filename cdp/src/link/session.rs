@@ -157,11 +157,7 @@ impl Session {
     }
 
     /// Registers a call and renders it.
-    fn prepare<P: Serialize>(
-        &self,
-        method: &'static str,
-        params: P,
-    ) -> Result<(String, Reply), CdpError> {
+    fn prepare<P: Serialize>(&self, method: &'static str, params: P) -> Result<(String, Reply), CdpError> {
         let id = self.shared.next_id();
         let text = wire::write(id, self.id(), method, params).map_err(|why| bad_reply(method, &why))?;
         let limit = self.shared.options.max_request_bytes;

@@ -9,6 +9,7 @@ mod phase;
 mod run;
 mod source;
 mod value;
+mod went_on;
 
 use tokio::time::Instant;
 use url::Url;
@@ -23,6 +24,7 @@ pub use outcome::{BlockedBy, EvaluateError, Expiry};
 pub use phase::Phase;
 pub use run::{Answered, Surroundings, run};
 pub use value::{Missing, Thrown, Value};
+pub use went_on::WentOn;
 
 /// What to evaluate.
 #[derive(Clone, Debug)]

@@ -139,7 +139,9 @@ impl Machine {
                     }
                 }
             }
-            Input::LastCall if self.phase == Phase::Running && !self.terminated && !self.asked_to_terminate => {
+            Input::LastCall
+                if self.phase == Phase::Running && !self.terminated && !self.asked_to_terminate =>
+            {
                 self.asked_to_terminate = true;
                 Effect::Terminate
             }

@@ -20,6 +20,7 @@ use super::outcome::{BlockedBy, EvaluateError, Expiry};
 use super::phase::{Effect, Input, Machine, Phase};
 use super::source::{self, Form, Limits};
 use super::value::{self, Answer, Value};
+use super::went_on::WentOn;
 use super::{EvaluateLink, Script};
 use crate::clock::PageClock;
 use crate::condition::Condition;
@@ -32,6 +33,15 @@ pub struct Answered {
     pub outcome: Result<Value, EvaluateError>,
     /// The link, if it is clean.
     pub link: Option<EvaluateLink>,
+    /// The script went on: a promise of its is outstanding.
+    pub went_on: Option<WentOn>,
+}
+
+impl Answered {
+    /// An answer that leaves nothing behind.
+    pub fn new(outcome: Result<Value, EvaluateError>, link: Option<EvaluateLink>) -> Self {
+        Self { outcome, link, went_on: None }
+    }
 }
 
 /// What a script has to know of its tab.
@@ -47,7 +57,7 @@ pub struct Surroundings {
 
 /// How long the page gets to answer the marker behind a script that was ended or asked to end:
 /// what it answers is the difference between a tab that is usable and one that is stuck.
-const SETTLE_GRACE: Duration = Duration::from_millis(15);
+const SETTLE_GRACE: Duration = Duration::from_millis(20);
 /// The script's own timeout is told in whole milliseconds, so it may come this much before the
 /// moment at which we expect it.
 const TIMEOUT_SLACK: Duration = Duration::from_millis(5);
@@ -55,31 +65,39 @@ const TIMEOUT_SLACK: Duration = Duration::from_millis(5);
 /// Runs `script` on `link`.
 pub async fn run(link: EvaluateLink, script: &Script, around: Surroundings, budget: &Budget) -> Answered {
     if let Some(error) = refusal(&around) {
-        return Answered { outcome: Err(error), link: Some(link) };
+        return Answered::new(Err(error), Some(link));
     }
     let mut form = Form::Expression;
     loop {
         let mut call = match Call::send(&link, script, form, &around, budget).await {
             Ok(call) => call,
-            Err(error) => return Answered { outcome: Err(error), link: None },
+            Err(error) => return Answered::new(Err(error), None),
         };
         let outcome = call.outcome().await;
-        drop(call);
-        match outcome {
-            Outcome::Value(value) => return Answered { outcome: Ok(value), link: Some(link) },
+        let (answer, url) = call.take_apart();
+        let error = match outcome {
+            Outcome::Value(value) => return Answered::new(Ok(value), Some(link)),
+            Outcome::DoesNotCompile(why) => match form.next(&script.text) {
+                Some(next) => {
+                    form = next;
+                    continue;
+                }
+                None => EvaluateError::DoesNotCompile(why),
+            },
+            Outcome::Failed(error) => error,
+        };
+        return match (&error, answer) {
             // The page's own doing; the link has seen nothing wrong.
-            Outcome::Failed(error @ EvaluateError::Threw(_)) => {
-                return Answered { outcome: Err(error), link: Some(link) };
+            (EvaluateError::Threw(_) | EvaluateError::DoesNotCompile(_), _) => {
+                Answered::new(Err(error), Some(link))
             }
-            Outcome::Failed(error) => return Answered { outcome: Err(error), link: None },
-            Outcome::DoesNotCompile(why) => {
-                let Some(next) = form.next(&script.text) else {
-                    let outcome = Err(EvaluateError::DoesNotCompile(why));
-                    return Answered { outcome, link: Some(link) };
-                };
-                form = next;
+            (EvaluateError::TimedOut(expiry) | EvaluateError::Aborted(expiry), Some(answer))
+                if expiry.phase == Phase::Pending =>
+            {
+                Answered { outcome: Err(error), link: None, went_on: Some(WentOn::new(link, answer, url)) }
             }
-        }
+            _ => Answered::new(Err(error), None),
+        };
     }
 }
 
@@ -105,6 +123,8 @@ struct Call<'a> {
     budget: &'a Budget,
     around: &'a Surroundings,
     limit: usize,
+    /// The name of the script in the page.
+    url: String,
     machine: Machine,
     started: Slot,
     answer: Slot,
@@ -164,12 +184,10 @@ impl<'a> Call<'a> {
             max_result_bytes: script.max_result_bytes,
         };
         let marker = source::marker();
-        let sent = source::script(&script.text, form, limits);
-        let commands = [
-            ("Runtime.evaluate", &*marker),
-            ("Runtime.evaluate", &*sent),
-            ("Runtime.evaluate", &*marker),
-        ];
+        let url = source::script_url();
+        let sent = source::script(&script.text, form, limits, &url);
+        let commands =
+            [("Runtime.evaluate", &*marker), ("Runtime.evaluate", &*sent), ("Runtime.evaluate", &*marker)];
         let replies = budget.run(link.session.send_all(commands)).await.map_err(queued)??;
         let [started, answer, sync_over] = replies.map(Slot::new);
         Ok(Self {
@@ -177,6 +195,7 @@ impl<'a> Call<'a> {
             budget,
             around,
             limit: script.max_result_bytes,
+            url,
             machine: Machine::sent(),
             started,
             answer,
@@ -193,6 +212,11 @@ impl<'a> Call<'a> {
             cancelled: false,
             counted: None,
         })
+    }
+
+    /// What is left once it was answered: the script's own reply, if it is still outstanding.
+    fn take_apart(self) -> (Option<Reply>, String) {
+        (self.answer.0, self.url)
     }
 
     async fn outcome(&mut self) -> Outcome {
@@ -292,7 +316,9 @@ impl<'a> Call<'a> {
 
     fn with_phase(&self, error: EvaluateError) -> EvaluateError {
         match error {
-            EvaluateError::Dialog { dialog, .. } => EvaluateError::Dialog { dialog, phase: self.machine.phase },
+            EvaluateError::Dialog { dialog, .. } => {
+                EvaluateError::Dialog { dialog, phase: self.machine.phase }
+            }
             other => other,
         }
     }

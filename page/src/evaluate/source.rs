@@ -5,6 +5,9 @@
 //! form after the other until it compiles. A text that does not compile runs nothing, so that is
 //! safe; and nothing is parsed with `eval` in the page, so no content security policy matters.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde_json::value::RawValue;
 
 /// How the caller's text stands in the script.
@@ -47,8 +50,8 @@ pub(super) struct Limits {
 /// cannot carry, `{t, why, bytes?}` for what is not sent, `{t: "late"}`, or `{t: "threw", ...}`.
 const PRELUDE: &str = include_str!("prelude.js");
 
-/// Parameters of the `Runtime.evaluate` that runs `text`.
-pub(super) fn script(text: &str, form: Form, limits: Limits) -> Box<RawValue> {
+/// Parameters of the `Runtime.evaluate` that runs `text`, under the name `url`.
+pub(super) fn script(text: &str, form: Form, limits: Limits, url: &str) -> Box<RawValue> {
     let (open, close) = match form {
         Form::Expression => ("()=>(", ")"),
         Form::AwaitExpression => ("async()=>(", ")"),
@@ -57,9 +60,8 @@ pub(super) fn script(text: &str, form: Form, limits: Limits) -> Box<RawValue> {
     let Limits { deadline_ms, timeout_ms, max_result_bytes } = limits;
     let prelude = PRELUDE.trim_end();
     // The line break ends a trailing `// comment` of the caller's.
-    let expression = format!(
-        "({prelude})({deadline_ms},{max_result_bytes},{open}{text}\n{close})\n//# sourceURL=tabvisor-evaluate.js"
-    );
+    let expression =
+        format!("({prelude})({deadline_ms},{max_result_bytes},{open}{text}\n{close})\n//# sourceURL={url}");
     raw(&serde_json::json!({
         "expression": expression,
         "awaitPromise": true,
@@ -72,6 +74,18 @@ pub(super) fn script(text: &str, form: Form, limits: Limits) -> Box<RawValue> {
 /// Parameters of a `Runtime.evaluate` whose answer only tells where the renderer is.
 pub(super) fn marker() -> Box<RawValue> {
     raw(&serde_json::json!({ "expression": "0", "returnByValue": true }))
+}
+
+/// A name for one script, unique in its page also beside other supervisors.
+pub(super) fn script_url() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_nanos());
+    format!("tabvisor-evaluate-{now:x}-{}.js", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The line of the script on which the caller's text begins, counted from zero.
+pub(super) fn first_line_of_text() -> usize {
+    PRELUDE.trim_end().lines().count() - 1
 }
 
 fn raw(value: &serde_json::Value) -> Box<RawValue> {
@@ -93,7 +107,7 @@ mod tests {
     #[test]
     fn the_callers_text_is_sent_as_it_is() {
         let limits = Limits { deadline_ms: 17.5, timeout_ms: 490, max_result_bytes: 10 };
-        let sent = script("\"a\\n\" // `c`", Form::Expression, limits);
+        let sent = script("\"a\\n\" // `c`", Form::Expression, limits, "u.js");
         let sent: serde_json::Value = serde_json::from_str(sent.get()).unwrap();
         let expression = sent["expression"].as_str().unwrap();
         assert!(expression.contains("(17.5,10,()=>(\"a\\n\" // `c`\n))"), "{expression}");

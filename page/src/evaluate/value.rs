@@ -167,12 +167,7 @@ pub(super) fn read(reply: &RawValue, limit: usize) -> Answer {
         None if !valueless && missing.is_none() => Some(RawValue::NULL.to_owned()),
         result => result,
     };
-    Answer::Value(Value {
-        result,
-        kind: envelope.t.into_owned(),
-        unserializable: envelope.u,
-        missing,
-    })
+    Answer::Value(Value { result, kind: envelope.t.into_owned(), unserializable: envelope.u, missing })
 }
 
 /// The prelude catches whatever the caller's text throws, so an exception here was raised before
@@ -212,8 +207,14 @@ mod tests {
             rendered(r#"{"t":"number","v":null,"u":"NaN"}"#),
             r#"{"result":null,"resultType":"number","unserializable":"NaN"}"#
         );
-        assert_eq!(rendered(r#"{"t":"string","v":"\ud800"}"#), r#"{"result":"\ud800","resultType":"string"}"#);
-        assert_eq!(rendered(r#"{"t":"object","j":"{\"a\":1.50}"}"#), r#"{"result":{"a":1.50},"resultType":"object"}"#);
+        assert_eq!(
+            rendered(r#"{"t":"string","v":"\ud800"}"#),
+            r#"{"result":"\ud800","resultType":"string"}"#
+        );
+        assert_eq!(
+            rendered(r#"{"t":"object","j":"{\"a\":1.50}"}"#),
+            r#"{"result":{"a":1.50},"resultType":"object"}"#
+        );
         assert_eq!(
             rendered(r#"{"t":"string","why":"too_large","bytes":200}"#),
             r#"{"resultType":"string","why":"too_large","bytes":200,"limit":100}"#

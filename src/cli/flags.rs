@@ -1,0 +1,216 @@
+//! What can be said on the command line, and how it becomes the highest layer of the configuration.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use tabvisor::config::Layers;
+use tabvisor_cdp::budget::Budget;
+
+use crate::telemetry::LogFormat;
+
+/// A supervisor for browser tabs: every call gets one answer inside its budget, and no tab pays for another.
+#[derive(Debug, Parser)]
+#[command(name = "tabvisor", version, after_help = EXIT_CODES)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) common: Common,
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 the service cannot be \
+    reached, 4 the budget ended first.";
+
+#[derive(Debug, Args)]
+pub(super) struct Common {
+    /// The service to talk to
+    #[arg(long, global = true, env = "TABVISOR_URL", default_value = "http://127.0.0.1:9377")]
+    pub(super) url: String,
+    /// The service's token; without it the one of the configuration (`TABVISOR_TOKEN`), then of the state folder
+    #[arg(long, global = true)]
+    pub(super) token: Option<String>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    /// A TOML file with configuration
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Run the service: launch Chromium or attach to one, and take calls over HTTP
+    Serve(ServeFlags),
+    /// Run a function, an expression or statements in a tab and print what it gives
+    Evaluate(Evaluate),
+    /// Open a tab
+    Open(Open),
+    /// List the tabs
+    Tabs,
+    /// Close a tab, also one that is stuck
+    Close(Close),
+    /// Check what the service needs, then launch a browser and work with it
+    Doctor(BrowserFlags),
+    /// Print the effective configuration and where each value came from
+    Config(ServeFlags),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BrowserFlags {
+    /// The Chromium to launch
+    #[arg(long, value_name = "PATH")]
+    chromium: Option<PathBuf>,
+    /// Attach to a running browser instead: ws, wss, http or https address, or port
+    #[arg(long, value_name = "URL", conflicts_with_all = ["chromium", "headed", "profile", "no_sandbox"])]
+    cdp_url: Option<String>,
+    /// Show windows; needs a display
+    #[arg(long)]
+    headed: bool,
+    /// Keep the profile in this folder instead of a temporary one
+    #[arg(long, value_name = "DIR")]
+    profile: Option<PathBuf>,
+    /// Run Chromium without its sandbox (as root it runs in no other way)
+    #[arg(long)]
+    no_sandbox: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ServeFlags {
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// Write the address to this file once the service can work
+    #[arg(long, value_name = "PATH")]
+    ready_file: Option<PathBuf>,
+    /// Read the token of callers from this file
+    #[arg(long, value_name = "PATH", conflicts_with = "token")]
+    token_file: Option<PathBuf>,
+    /// Take calls without a token; on loopback addresses only
+    #[arg(long)]
+    no_auth: bool,
+    /// How log lines look
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) log_format: LogFormat,
+    #[command(flatten)]
+    browser: BrowserFlags,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Evaluate {
+    /// The tab: its id (t1), label or target id; without it the last used one
+    #[arg(value_name = "TAB", conflicts_with = "target_id")]
+    pub(super) tab: Option<String>,
+    /// What to run
+    #[arg(long = "fn", value_name = "CODE", allow_hyphen_values = true)]
+    pub(super) function: String,
+    /// The tab, as a flag
+    #[arg(long, value_name = "TAB")]
+    pub(super) target_id: Option<String>,
+    /// Milliseconds until the answer, whatever the page does
+    #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
+    pub(super) timeout_ms: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Open {
+    /// http, https or about:blank
+    // Not `url`: that is the service's, and one name is one value to clap.
+    #[arg(value_name = "URL")]
+    pub(super) address: String,
+    /// A name for the tab
+    #[arg(long)]
+    pub(super) label: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Close {
+    /// The tab: its id (t1), label or target id
+    pub(super) tab: String,
+}
+
+fn positive(text: &str) -> Result<u64, String> {
+    let time = Budget::parse_ms("timeout-ms", text).map_err(|why| why.to_string())?;
+    u64::try_from(time.as_millis()).map_err(|why| why.to_string())
+}
+
+/// The layers of the configuration for this command line.
+pub(super) fn layers(common: &Common, verb: &Verb) -> Layers {
+    // What is no UTF-8 cannot be meant for us.
+    let variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let mut layers = Layers::new().file(common.config.as_deref()).variables(variables);
+    if let Some(token) = &common.token {
+        layers = layers.flag("--token", "server.token", token);
+    }
+    match verb {
+        Verb::Serve(flags) | Verb::Config(flags) => flags.browser.add(flags.add(layers)),
+        Verb::Doctor(flags) => flags.add(layers),
+        _ => layers,
+    }
+}
+
+impl ServeFlags {
+    fn add(&self, mut layers: Layers) -> Layers {
+        if let Some(listen) = &self.listen {
+            layers = layers.flag("--listen", "server.listen", listen);
+        }
+        if let Some(path) = &self.ready_file {
+            layers = layers.flag("--ready-file", "server.ready_file", path);
+        }
+        if let Some(path) = &self.token_file {
+            layers = layers.flag("--token-file", "server.token_file", path);
+        }
+        if self.no_auth {
+            layers = layers.flag("--no-auth", "server.no_auth", true);
+        }
+        layers
+    }
+}
+
+impl BrowserFlags {
+    fn add(&self, mut layers: Layers) -> Layers {
+        if let Some(path) = &self.chromium {
+            layers = layers.flag("--chromium", "browser.chromium", path);
+        }
+        if let Some(url) = &self.cdp_url {
+            layers = layers.flag("--cdp-url", "browser.cdp_url", url);
+        }
+        if self.headed {
+            layers = layers.flag("--headed", "browser.headed", true);
+        }
+        if let Some(path) = &self.profile {
+            layers = layers.flag("--profile", "browser.profile", path);
+        }
+        if self.no_sandbox {
+            layers = layers.flag("--no-sandbox", "browser.no_sandbox", true);
+        }
+        layers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_address_of_a_page_is_not_that_of_the_service() {
+        let cli = Cli::try_parse_from(["tabvisor", "--url", "http://a:1", "open", "http://b/"]).unwrap();
+        assert_eq!(cli.common.url, "http://a:1");
+        assert!(matches!(cli.verb, Verb::Open(Open { address, .. }) if address == "http://b/"));
+    }
+
+    #[test]
+    fn only_positive_integers_are_budgets() {
+        let parse = |ms| Cli::try_parse_from(["tabvisor", "evaluate", "--fn", "1", "--timeout-ms", ms]);
+        assert!(parse("250").is_ok());
+        for ms in ["0", "-1", "1.5", "abc"] {
+            assert!(parse(ms).unwrap_err().to_string().contains("positive integer"), "{ms}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The command line.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `flags` | what can be said, and how it becomes configuration |
+//! | `serve`, `token` | the service |
+//! | `client`, `verbs` | calls to a running service |
+//! | `doctor`, `show_config` | what helps when it does not run |
+//! | `failure`, `output`, `pretty` | exit codes and what is printed |
+
+mod client;
+mod doctor;
+mod failure;
+mod flags;
+mod output;
+mod pretty;
+mod serve;
+mod show_config;
+mod token;
+mod verbs;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+
+use crate::telemetry::{self, LogFormat};
+
+use self::failure::Failure;
+use self::flags::{Cli, Verb};
+
+/// How long blocking work that is left may hold up the end of the process.
+const RUNTIME_ENDS_WITHIN: Duration = Duration::from_secs(1);
+
+/// Runs the command line of this process.
+pub(crate) fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let json = cli.common.json;
+    match start(cli) {
+        Ok(code) => code,
+        Err(failure) => failure.report(json),
+    }
+}
+
+fn start(cli: Cli) -> Result<ExitCode, Failure> {
+    // No provider of cryptography is built into the HTTP client, so that there is only one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Runtime::new().map_err(|why| Failure::failed(why.to_string()))?;
+    let done = runtime.block_on(Box::pin(dispatch(cli)));
+    runtime.shutdown_timeout(RUNTIME_ENDS_WITHIN);
+    done
+}
+
+async fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
+    let Cli { common, verb } = cli;
+    let format = if let Verb::Serve(flags) = &verb { flags.log_format } else { LogFormat::Text };
+    // The actor library's own spans say nothing to an operator.
+    let level = if matches!(verb, Verb::Serve(_)) { "info,ractor=warn" } else { "warn" };
+    telemetry::log(format, level).map_err(Failure::usage)?;
+    let loaded = flags::layers(&common, &verb).load()?;
+    match verb {
+        Verb::Serve(_) => serve::serve(loaded).await,
+        Verb::Doctor(_) => doctor::doctor(&loaded, common.json).await,
+        Verb::Config(_) => Ok(show_config::show(&loaded, common.json)),
+        Verb::Evaluate(asked) => verbs::evaluate(&common, &loaded, asked).await,
+        Verb::Open(asked) => verbs::open(&common, &loaded, asked).await,
+        Verb::Tabs => verbs::tabs(&common, &loaded).await,
+        Verb::Close(asked) => verbs::close(&common, &loaded, asked).await,
+    }
+}

@@ -1,0 +1,215 @@
+//! `POST /act`: of the kinds of the contract, this version has evaluate.
+
+use axum::extract::{RawQuery, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Serialize;
+use tabvisor_actors::{EvaluateRequest, TabRow};
+use tabvisor_cdp::budget::Budget;
+use tabvisor_page::dialog::Dialog;
+use tabvisor_page::evaluate::{EvaluateError, Value};
+use tracing::Instrument;
+
+use crate::TabError;
+
+use super::error::{ApiError, Code};
+use super::fields::Fields;
+use super::service::{Service, check_profile, is_internal};
+use super::{body, json, record_overrun};
+
+/// Kinds of the contract that are not available yet.
+const OTHER_KINDS: [&str; 14] = [
+    "click",
+    "clickCoords",
+    "type",
+    "insertText",
+    "press",
+    "hover",
+    "scrollIntoView",
+    "drag",
+    "select",
+    "fill",
+    "resize",
+    "wait",
+    "close",
+    "batch",
+];
+
+const NO_SELECTOR: &str = "Error: 'selector' is not supported. Use 'ref' from snapshot instead.\n\n\
+    Example workflow:\n1. snapshot action to get page state with refs\n2. act with ref: \"e123\" to interact \
+    with element\n\nThis is more reliable for modern SPAs.";
+
+const DISABLED: &str = "act:evaluate is disabled by config (browser.evaluateEnabled=false).";
+
+/// The value of a script. It goes out as the page rendered it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Evaluated {
+    ok: bool,
+    #[serde(flatten)]
+    tab: ActedOn,
+    #[serde(flatten)]
+    value: Value,
+}
+
+/// A dialog is in the way.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Blocked {
+    ok: bool,
+    #[serde(flatten)]
+    tab: ActedOn,
+    #[serde(rename = "blockedByDialog")]
+    by_dialog: bool,
+    browser_state: BrowserState,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ActedOn {
+    target_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+}
+
+#[derive(Serialize)]
+struct BrowserState {
+    dialogs: Dialogs,
+}
+
+#[derive(Serialize)]
+struct Dialogs {
+    pending: [Dialog; 1],
+    recent: [Dialog; 0],
+}
+
+/// One action on a tab.
+pub(super) async fn act(
+    State(service): State<Service>,
+    RawQuery(query): RawQuery,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let _work = service.work()?;
+    let mut fields = body::fields(request, service.max_body_bytes()).await?;
+    let mut query = Fields::of_query(query.as_deref());
+    match fields.text("kind").map_err(ApiError::of_act)?.as_deref() {
+        Some("evaluate") => evaluate(&service, &mut query, &mut fields).await.map_err(ApiError::of_act),
+        Some(other) if OTHER_KINDS.contains(&other) => Err(ApiError::not_available(&format!("act:{other}"))),
+        _ => Err(ApiError::invalid("kind is required").code(Code::KindRequired)),
+    }
+}
+
+async fn evaluate(service: &Service, query: &mut Fields, fields: &mut Fields) -> Result<Response, ApiError> {
+    let asked = Asked::read(service, fields)?;
+    if !service.evaluate_enabled() {
+        return Err(ApiError::new(StatusCode::FORBIDDEN, DISABLED).code(Code::EvaluateDisabled));
+    }
+    check_profile(query, fields)?;
+    let Asked { function, target, budget } = asked;
+    let row = match &target {
+        Some(target) => service.named(target)?,
+        None => service.unnamed(&budget).await?,
+    };
+    let tab = row.tab_id;
+    let span = tracing::info_span!("request", action = "evaluate", %tab, budget_ms = budget.left_ms());
+    let outcome =
+        service.supervisor().evaluate(tab, EvaluateRequest::new(function), &budget).instrument(span).await;
+    record_overrun(&budget);
+    match outcome {
+        Ok(value) => Ok(json(StatusCode::OK, &Evaluated { ok: true, tab: acted_on(service, row), value })),
+        Err(TabError::Evaluate(EvaluateError::Dialog { dialog, .. })) => {
+            let browser_state = BrowserState { dialogs: Dialogs { pending: [dialog], recent: [] } };
+            let tab = acted_on(service, row);
+            Ok(json(StatusCode::OK, &Blocked { ok: true, tab, by_dialog: true, browser_state }))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What an evaluate asks for.
+struct Asked {
+    function: String,
+    target: Option<String>,
+    budget: Budget,
+}
+
+impl Asked {
+    fn read(service: &Service, fields: &mut Fields) -> Result<Self, ApiError> {
+        if fields.has("selector") {
+            return Err(ApiError::invalid(NO_SELECTOR).code(Code::SelectorUnsupported));
+        }
+        let Some(function) = fields.text("fn")? else {
+            return Err(ApiError::invalid("evaluate requires fn").detail("field", "fn"));
+        };
+        let budget = fields.budget(service.budgets().evaluate(), service.max_budget())?;
+        let target = fields.text("targetId")?;
+        // Without its element the script would mean something else.
+        for element in ["ref", "backendDOMNodeId"] {
+            if fields.has(element) {
+                return Err(ApiError::not_available(&format!("act:evaluate with {element}")));
+            }
+        }
+        match fields.text("engine")?.as_deref() {
+            None | Some("auto" | "cdp") => Ok(Self { function, target, budget }),
+            Some("page") => Err(ApiError::not_available("engine page")),
+            Some(_) => Err(ApiError::invalid("engine must be auto, cdp or page.")),
+        }
+    }
+}
+
+/// The tab as it is after the action, or was before it where it is gone.
+fn acted_on(service: &Service, before: TabRow) -> ActedOn {
+    let now = service.supervisor().tab(before.tab_id).unwrap_or(before);
+    let url = Some(now.url).filter(|url| !url.is_empty() && !is_internal(url));
+    ActedOn { target_id: now.target_id, url }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::value::RawValue;
+    use tabvisor_page::dialog::DialogKind;
+
+    fn tab() -> ActedOn {
+        ActedOn { target_id: "AB".into(), url: Some("http://a/".into()) }
+    }
+
+    #[test]
+    fn a_value_goes_out_as_the_page_rendered_it() {
+        let text = r#"{"z":1.50,"a":12345678901234567890123,"z":"\ud800"}"#;
+        let value = Value {
+            result: Some(RawValue::from_string(text.into()).unwrap()),
+            kind: "object".into(),
+            unserializable: None,
+            missing: None,
+        };
+        let said = serde_json::to_string(&Evaluated { ok: true, tab: tab(), value }).unwrap();
+        assert_eq!(
+            said,
+            format!(
+                r#"{{"ok":true,"targetId":"AB","url":"http://a/","result":{text},"resultType":"object"}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn a_dialog_is_told_in_the_place_of_a_value() {
+        let dialog = Dialog {
+            id: "d1".into(),
+            kind: DialogKind::Confirm,
+            message: "sure?".into(),
+            default_value: None,
+        };
+        let browser_state = BrowserState { dialogs: Dialogs { pending: [dialog], recent: [] } };
+        let blocked = Blocked { ok: true, tab: tab(), by_dialog: true, browser_state };
+        assert_eq!(
+            serde_json::to_value(&blocked).unwrap(),
+            serde_json::json!({
+                "ok": true, "targetId": "AB", "url": "http://a/", "blockedByDialog": true,
+                "browserState": { "dialogs": {
+                    "pending": [{ "id": "d1", "type": "confirm", "message": "sure?" }], "recent": [],
+                } },
+            })
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! The HTTP control service: a router to mount in a server of one's own, or to serve as it is.
+//!
+//! Every answer is JSON, errors too. Before a body is read, three things are checked in this
+//! order: the name under which the service is addressed, that no other site sends the request,
+//! and the secret ([`Access`]). A client that closes its connection cancels its call: the server
+//! drops the handler's future, and that ends the script in the page.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `access`, `hosts` | who may call |
+//! | `service` | what the routes share |
+//! | `body`, `fields` | what a request says |
+//! | `targets` | which tab it means |
+//! | `tabs`, `act`, `health` | the routes |
+//! | `error`, `table` | what a failed request is answered with |
+
+mod access;
+mod act;
+mod body;
+mod error;
+mod fields;
+mod health;
+mod hosts;
+mod service;
+mod table;
+mod tabs;
+mod targets;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use serde::Serialize;
+use tabvisor_cdp::budget::Budget;
+
+use self::error::ApiError;
+
+pub use access::Access;
+pub use service::Service;
+
+/// The routes of `service`, behind its access checks.
+pub fn router(service: Service) -> Router {
+    let mut routes = Router::new()
+        .route("/tabs", get(tabs::list))
+        // A tab may have the label `open`.
+        .route("/tabs/open", post(tabs::open).delete(tabs::close_named_open))
+        .route("/tabs/{target}", delete(tabs::close))
+        .route("/act", post(act::act))
+        .route("/healthz", get(health::healthz));
+    if service.has_metrics() {
+        routes = routes.route("/metrics", get(health::metrics));
+    }
+    routes
+        .fallback(unknown)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(service.clone(), access::guard))
+        .with_state(service)
+}
+
+async fn unknown(method: Method, uri: Uri) -> ApiError {
+    let path: String = uri.path().chars().take(200).collect();
+    ApiError::new(StatusCode::NOT_FOUND, format!("Cannot {method} {path}")).reason("route_not_found")
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> ApiError {
+    let path: String = uri.path().chars().take(200).collect();
+    let error = format!("{path} does not take {method}");
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, error).reason("method_not_allowed")
+}
+
+/// An answer in JSON.
+fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    match serde_json::to_vec(value) {
+        Ok(bytes) => {
+            let content_type = HeaderValue::from_static("application/json; charset=utf-8");
+            (status, [(CONTENT_TYPE, content_type)], Body::from(bytes)).into_response()
+        }
+        Err(why) => {
+            tracing::error!(%why, "an answer has no JSON form");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// How much later than its budget an answer is, where it is.
+fn record_overrun(budget: &Budget) {
+    if let Some(over) = budget.elapsed().checked_sub(budget.total()).filter(|over| !over.is_zero()) {
+        metrics::histogram!("tabvisor_budget_overrun_seconds", "surface" => "http")
+            .record(over.as_secs_f64());
+    }
+}
