@@ -75,7 +75,7 @@ async fn evaluate(session: &Session) {
     session.call("Runtime.evaluate", params, &budget()).await.unwrap();
 }
 
-fn line(name: &str, times: &mut Vec<Duration>, base: f64) {
+fn line(name: &str, times: &mut [Duration], base: f64) {
     let (p50, p99) = (quantile(times, 0.5), quantile(times, 0.99));
     println!("{name:24} {p50:7.3} {p99:7.3}   x {:.2}  (n={})", p50 / base, times.len());
 }

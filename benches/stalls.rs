@@ -46,13 +46,13 @@ fn main() {
         }
         line("all late by", &mut all);
         line("next call took", &mut next);
-        line("siblings took", &mut siblings.iter().map(|time| time.as_secs_f64() * 1e3).collect());
+        line("siblings took", &mut siblings.iter().map(|time| time.as_secs_f64() * 1e3).collect::<Vec<_>>());
         let verdict = quantile(&mut all, 0.5) < 25.0 && quantile(&mut all, 1.0) < 150.0;
         println!("median under 25 ms and worst under 150 ms: {}", if verdict { "yes" } else { "NO" });
     });
 }
 
-fn line(name: &str, times: &mut Vec<f64>) {
+fn line(name: &str, times: &mut [f64]) {
     println!(
         "{name:16} median {:8.2}  p90 {:8.2}  worst {:8.2}  (n={})",
         quantile(times, 0.5),

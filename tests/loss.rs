@@ -128,7 +128,7 @@ async fn a_browser_that_keeps_dying_ends_the_tree_with_its_reason() {
     }
     match ended.join().await.unwrap() {
         tabvisor::Ended::Failed(why) => assert!(why.contains("failed too often"), "{why}"),
-        other => panic!("{other:?}"),
+        other @ tabvisor::Ended::Stopped => panic!("{other:?}"),
     }
     running.stop().await;
 }

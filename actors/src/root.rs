@@ -51,8 +51,8 @@ pub struct BrowserSpec {
 
 /// What Root takes.
 pub(crate) enum RootMsg {
-    /// Start a browser; the reply comes at once, its status tells when it works.
-    Add(Box<BrowserSpec>, Budget, RpcReplyPort<Result<BrowserId, StartError>>),
+    /// Start a browser; the reply comes at once, the status in it tells when it works.
+    Add(Box<BrowserSpec>, Budget, RpcReplyPort<Result<Arc<BrowserShared>, StartError>>),
     /// Stop a browser.
     Remove(BrowserId),
     /// The pause before a restart is over.
@@ -107,7 +107,7 @@ impl Actor for Root {
             RootMsg::Add(spec, budget, reply) => {
                 let id = state.registry.new_browser_id();
                 let started = state.start(&myself, id, *spec, Epoch(1), budget).await;
-                let _ = reply.send(started.map(|()| id));
+                let _ = reply.send(started);
             }
             RootMsg::Remove(id) => {
                 if let Some(slot) = state.browsers.remove(&id) {
@@ -167,7 +167,7 @@ impl State {
         spec: BrowserSpec,
         epoch: Epoch,
         start_budget: Budget,
-    ) -> Result<(), StartError> {
+    ) -> Result<Arc<BrowserShared>, StartError> {
         let (limits, dial) = (Arc::clone(&spec.limits), spec.dial.clone());
         let shared = BrowserShared::new(id, epoch, limits, spec.care, self.events.clone(), dial);
         let args = BrowserArgs {
@@ -185,8 +185,8 @@ impl State {
             Some(earlier) => earlier.window,
             None => RestartWindow::new(Intensity::BROWSER),
         };
-        self.browsers.insert(id, Slot { spec, cell, shared, window, pause: None });
-        Ok(())
+        self.browsers.insert(id, Slot { spec, cell, shared: Arc::clone(&shared), window, pause: None });
+        Ok(shared)
     }
 
     fn down(

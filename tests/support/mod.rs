@@ -11,6 +11,8 @@
 pub mod pages;
 pub mod processes;
 pub mod proxy;
+pub mod raw;
+pub mod stage;
 pub mod stalls;
 
 use std::future::Future;
@@ -29,8 +31,7 @@ pub struct Running {
 }
 
 pub fn config(state: &TempDir) -> Config {
-    let mut config = Config::default();
-    config.state_dir = state.path().to_path_buf();
+    let mut config = Config { state_dir: state.path().to_path_buf(), ..Config::default() };
     // Chromium has no sandbox for root.
     config.browser.no_sandbox = rustix::process::geteuid().is_root();
     config

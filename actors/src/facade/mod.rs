@@ -109,11 +109,9 @@ impl Supervisor {
         let budget = budget.scoped();
         let cancel = budget.cancel_on_drop();
         let add = |reply| RootMsg::Add(Box::new(spec), budget.clone(), reply);
-        let id = ask(&self.inner.root, &budget, add).await.map_err(|_| TabError::Stopping)??;
-        let Some(handle) = self.inner.registry.browser(id) else {
-            return Err(StartError::Internal("it ended while it started".into()).into());
-        };
-        let mut status = handle.shared.status.subscribe();
+        let shared = ask(&self.inner.root, &budget, add).await.map_err(|_| TabError::Stopping)??;
+        let id = shared.id;
+        let mut status = shared.status.subscribe();
         let ready = status.wait_for(|now| !matches!(now, BrowserStatus::Starting));
         let ready = budget
             .run(ready)
