@@ -33,13 +33,14 @@ interop: chromium ## Other people's clients against us (their downloads are larg
 	@echo "no foreign clients yet"
 
 stalls: chromium ## 24 tabs, 19 of them stuck: how late are the answers?
-	$(ROOT_ONLY) cargo bench --bench stalls
+	cargo bench --bench stalls
 
 soak: chromium ## 300 launches and stops, 30 SIGKILLs of the owner: is anything left?
-	$(ROOT_ONLY) TABVISOR_SOAK_LAUNCHES=300 TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor-cdp --release --test launch -- --nocapture
+	TABVISOR_SOAK_LAUNCHES=300 TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor-cdp --release --test launch -- --nocapture
+	TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor --release --test service sigkill -- --nocapture
 
-bench: chromium ## An evaluate against a bare link, as ratios
-	$(ROOT_ONLY) cargo bench --bench evaluate
+bench: chromium ## An evaluate against a bare link, as ratios; answers after a death
+	cargo bench --bench evaluate --bench loss
 
 chromium:
 	@scripts/install-chromium

@@ -22,3 +22,24 @@ mod replies;
 mod scripts;
 #[path = "chrome_facts/waiting.rs"]
 mod waiting;
+
+use support::secs;
+use tabvisor::events::{Event, Item, Subscription};
+use tabvisor_cdp::budget::Budget;
+
+/// The next event that `pick` takes.
+async fn heard<T>(events: &mut Subscription, pick: impl Fn(&Event) -> Option<T>) -> T {
+    let wait = async {
+        loop {
+            match events.next().await.expect("the supervisor runs") {
+                Item::Event(numbered) => {
+                    if let Some(found) = pick(&numbered.event) {
+                        return found;
+                    }
+                }
+                Item::Lagged { missed } => panic!("{missed} events were missed"),
+            }
+        }
+    };
+    Budget::new(secs(20)).run(wait).await.expect("the event in time")
+}

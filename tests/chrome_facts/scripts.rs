@@ -42,7 +42,8 @@ async fn without_a_spare_link_it_is_not_known_what_holds_a_looping_page() {
 async fn what_holds_a_looping_page(spare_links: usize) -> BlockedBy {
     let stage = Stage::start().await;
     let running = support::start_with(|config| config.limits.spare_links = spare_links).await;
-    let looping = stage.page("<script>window.go = () => setTimeout(() => { fetch('/signal'); for (;;); })</script>");
+    let looping =
+        stage.page("<script>window.go = () => setTimeout(() => { fetch('/signal'); for (;;); })</script>");
     let tab = running.tabvisor.open(looping).await.unwrap();
     tab.evaluate("go()").await.unwrap();
     stage.signalled(1).await;
@@ -64,7 +65,8 @@ async fn a_timeout_ends_its_own_loop_and_a_termination_whatever_runs() {
     let (stage, bare) = (Stage::start().await, Bare::start().await);
     let page = bare.page(&stage.page("")).await;
     let other = bare.attach(&page.target).await;
-    let neighbour = "fetch('/signal'); const end = performance.now() + 900; while (performance.now() < end); 'done'";
+    let neighbour =
+        "fetch('/signal'); const end = performance.now() + 900; while (performance.now() < end); 'done'";
     // The timeout counts from the start of its own script, so the neighbour is no business of its.
     let long = page.send("Runtime.evaluate", script(&format!("{{ {neighbour} }}"))).await;
     stage.signalled(1).await;
@@ -87,7 +89,8 @@ async fn an_end_is_an_internal_error_where_a_promise_is_awaited() {
     let other = bare.attach(&page.target).await;
     assert_eq!(other.evaluate("1").await, 1);
     let internal = (-32603, "Internal error".to_owned());
-    let awaited = |expression: &str| json!({ "expression": expression, "awaitPromise": true, "timeout": 20_000 });
+    let awaited =
+        |expression: &str| json!({ "expression": expression, "awaitPromise": true, "timeout": 20_000 });
     let by_termination = page.send("Runtime.evaluate", awaited(LOOP)).await;
     stage.signalled(1).await;
     other.call("Runtime.terminateExecution", json!({})).await.unwrap();

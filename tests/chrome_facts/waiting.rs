@@ -10,7 +10,8 @@ use crate::support::stage::Stage;
 use crate::support::{self, expiry, int, ms, secs};
 
 /// Holds the page for a while and says when it begins.
-const BUSY: &str = "{ fetch('/signal'); const end = performance.now() + 900; while (performance.now() < end); }";
+const BUSY: &str =
+    "{ fetch('/signal'); const end = performance.now() + 900; while (performance.now() < end); }";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waiting_script_runs_although_its_session_was_detached_and_its_socket_closed() {
@@ -67,6 +68,13 @@ async fn the_guard_holds_on_a_page_whose_fake_clocks_stand_in_the_past() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_guard_holds_on_a_page_whose_fake_clocks_stand_in_the_future() {
     guarded_on("<script>Date.now = () => 4e12; performance.now = () => 4e12;</script>").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "without a timeOrigin the prelude compares with NaN and starts"]
+async fn the_guard_holds_on_a_page_that_replaced_performance() {
+    guarded_on("<script>Object.defineProperty(window, 'performance', { value: { now: () => 0 } })</script>")
+        .await;
 }
 
 async fn guarded_on(html: &str) {

@@ -8,10 +8,13 @@
     reason = "each test uses a part of it"
 )]
 
+pub mod http;
 pub mod pages;
 pub mod processes;
 pub mod proxy;
 pub mod raw;
+#[cfg(feature = "cli")]
+pub mod service;
 pub mod stage;
 pub mod stalls;
 

@@ -49,8 +49,13 @@ pub async fn attach(address: &Url, target: &str) -> Raw {
 
 impl Bare {
     pub async fn start() -> Self {
+        Self::start_with(|_| {}).await
+    }
+
+    pub async fn start_with(change: impl FnOnce(&mut LaunchOptions)) -> Self {
         let state = TempDir::new().unwrap();
         let mut options = LaunchOptions::new(state.path());
+        change(&mut options);
         options.no_sandbox = rustix::process::geteuid().is_root();
         let chromium = launch::launch(&options, &budget()).await.unwrap();
         let browser = connect(chromium.address()).await;

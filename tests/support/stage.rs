@@ -52,9 +52,9 @@ impl Stage {
     /// The same with headers of its own.
     pub fn page_with(&self, headers: &[(&'static str, &'static str)], body: &str) -> String {
         let mut pages = self.shared.pages.lock().unwrap();
-        let own = headers.iter().map(|(name, value)| {
-            (HeaderName::from_static(name), HeaderValue::from_static(value))
-        });
+        let own = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
         let headers = std::iter::once((CONTENT_TYPE, HeaderValue::from_static("text/html"))).chain(own);
         pages.push(Page { headers: headers.collect(), body: format!("<!doctype html>{body}") });
         format!("http://{}/{}", self.address, pages.len() - 1)
