@@ -47,11 +47,49 @@ pub(crate) async fn perform(
 ) -> Result<Landed, TabError> {
     match action {
         Action::Navigate { url, until } => {
+            refuse_same_site_while_stuck(&tab, &url)?;
             let condition = tab.condition.subscribe();
-            navigate::navigate(&session, &url, until, condition, &budget).await.map_err(|error| match error {
+            let landed = navigate::navigate(&session, &url, until, condition, &budget).await;
+            let landed = landed.map_err(|error| match error {
                 NavigateError::Link(error) => error.into(),
                 other => TabError::Navigate(other),
-            })
+            })?;
+            // A navigation brings a dead renderer back; the watcher says so over its own link.
+            let mut condition = tab.condition.subscribe();
+            let _ = budget.run(condition.wait_for(|now| !now.crashed)).await;
+            Ok(landed)
         }
+    }
+}
+
+/// Chromium answers "ok" to a navigation of a stuck page within its own site, nothing happens, and
+/// afterwards its scripts cannot even be ended (measured).
+fn refuse_same_site_while_stuck(tab: &TabShared, url: &Url) -> Result<(), TabError> {
+    let Some(stuck) = *tab.stuck.borrow() else { return Ok(()) };
+    let here = Url::parse(&tab.row().url).ok();
+    if here.is_some_and(|here| may_be_same_site(&here, url)) { Err(stuck.refusal(tab.id)) } else { Ok(()) }
+}
+
+/// Errs on the side of "yes": a site is a registrable domain, of which a host's suffix is all that
+/// is known here.
+fn may_be_same_site(one: &Url, other: &Url) -> bool {
+    let (Some(one), Some(other)) = (one.host_str(), other.host_str()) else { return false };
+    let tail = |host: &str| host.rsplit('.').take(2).map(str::to_owned).collect::<Vec<_>>();
+    one == other || (one.parse::<std::net::IpAddr>().is_err() && tail(one) == tail(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_that_may_share_a_renderer_are_one_site() {
+        let same =
+            |one: &str, other: &str| may_be_same_site(&Url::parse(one).unwrap(), &Url::parse(other).unwrap());
+        assert!(same("http://a.example.org/", "https://b.example.org/x"));
+        assert!(same("http://127.0.0.1:1/", "http://127.0.0.1:2/"));
+        assert!(!same("http://127.0.0.1/", "http://localhost/"));
+        assert!(!same("http://10.0.0.1/", "http://11.0.0.1/"));
+        assert!(!same("http://example.org/", "about:blank"));
     }
 }

@@ -87,7 +87,11 @@ impl Actor for DialogWatcher {
         _: ActorRef<WatcherMsg>,
         args: WatcherArgs,
     ) -> Result<State, ActorProcessingErr> {
-        Ok(State { args, dialling: None, link: None, pump: None, dialogs: DialogRegistry::default() })
+        let dialogs = DialogRegistry::after(args.tab.dialogs.load(Ordering::Relaxed));
+        let mut state = State { args, dialling: None, link: None, pump: None, dialogs };
+        // One that was killed could not say that it sees nothing any more.
+        state.blind();
+        Ok(state)
     }
 
     async fn post_start(
@@ -130,14 +134,17 @@ impl Actor for DialogWatcher {
         }
         let Some(end) = leaf::end::<Result<Control, CdpError>>(event) else { return Ok(()) };
         state.dialling = None;
-        let Control { link, session, events } = match end {
+        let Control { link, session, events, confirmed } = match end {
             End::Done(control) => control?,
             End::Killed => return Err("dialling the control link was killed".into()),
             End::Panicked(why) => return Err(why.into()),
         };
         state.link = Some(link);
         state.pump = Some(task::spawn(pump(events, session.clone(), myself)));
-        state.args.tab.control.send_replace(Some(session));
+        let tab = &state.args.tab;
+        tab.confirmed.store(confirmed, Ordering::Relaxed);
+        tab.listened.store(true, Ordering::Relaxed);
+        tab.control.send_replace(Some(session));
         let _ = state.args.supervisor.cast(TabSupervisorMsg::Listening);
         Ok(())
     }
@@ -156,6 +163,7 @@ impl State {
                 let Ok(opening) = serde_json::from_str::<Opening>(event.params.get()) else { return };
                 let dialog =
                     self.dialogs.opened(opening.kind, &opening.message, opening.default_prompt).clone();
+                tab.dialogs.fetch_add(1, Ordering::Relaxed);
                 tab.condition.send_modify(|now| now.dialog = Some(dialog.clone()));
                 tab.browser.events.publish(Event::DialogOpened { tab: tab.id, dialog });
             }
@@ -184,7 +192,14 @@ impl State {
                     tab.browser.events.publish(Event::TabCrashed { tab: tab.id });
                 }
             }
-            _ => tab.condition.send_modify(|now| now.crashed = false),
+            // `Inspector.targetReloadedAfterCrash`
+            _ => {
+                tab.condition.send_modify(|now| now.crashed = false);
+                // If it was enabled on the dead renderer, the new one has not heard of it.
+                if let Some(control) = &*tab.control.borrow() {
+                    control.cast("Page.enable", json!({}));
+                }
+            }
         }
     }
 
@@ -193,6 +208,9 @@ impl State {
         let tab = &self.args.tab;
         let mut id = String::new();
         tab.condition.send_modify(|now| id = now.dialog.take().map(|dialog| dialog.id).unwrap_or_default());
+        if id.is_empty() {
+            return;
+        }
         let resolution = match by {
             Resolution::Agent => "accepted",
             Resolution::Remote => "elsewhere",
@@ -206,7 +224,8 @@ impl State {
     fn blind(&mut self) {
         self.args.tab.control.send_replace(None);
         let lost = self.dialogs.lost();
-        self.dialog_is_gone(lost);
+        let shown = self.args.tab.condition.borrow().dialog.is_some();
+        self.dialog_is_gone(lost.or(shown.then_some(Resolution::Lost)));
     }
 }
 
@@ -225,6 +244,7 @@ struct Control {
     link: Link,
     session: Session,
     events: Events,
+    confirmed: bool,
 }
 
 async fn dial(tab: Arc<TabShared>) -> Result<Control, CdpError> {
@@ -239,22 +259,26 @@ async fn dial(tab: Arc<TabShared>) -> Result<Control, CdpError> {
     let events = session.subscribe(EVENTS, 256);
     // A crash that happened before is told only to who enables Inspector (measured).
     let _inspector = session.send("Inspector.enable", json!({})).await?;
-    let _runtime = session.send("Runtime.enable", json!({})).await?;
     let page = session.send("Page.enable", json!({})).await?;
-    confirmed(&tab, page, &budget).await?;
-    Ok(Control { link, session, events })
+    let confirmed = confirmed(&tab, page, &budget).await?;
+    Ok(Control { link, session, events, confirmed })
 }
 
-/// Waits until the page has confirmed a command, or for a moment where it may not be able to.
+/// Waits until the page has confirmed a command, or for a moment where it may not be able to; says
+/// whether it has.
 ///
 /// Without the confirmation a navigation may swap the renderer before the command has reached the
 /// old one, and the new one never hears of it (measured: events were missing).
-pub(crate) async fn confirmed(tab: &TabShared, reply: Reply, budget: &Budget) -> Result<(), CdpError> {
-    let patience = if tab.confirms { budget.clone() } else { budget.child(CONFIRM) };
+pub(crate) async fn confirmed(tab: &TabShared, reply: Reply, budget: &Budget) -> Result<bool, CdpError> {
+    // Only at its birth is a page known to be able to; later it may be stuck.
+    let surely = tab.confirms && !tab.listened.load(Ordering::Relaxed);
+    let patience = if surely { budget.clone() } else { budget.child(CONFIRM) };
     match patience.run(reply).await {
-        Ok(answer) => answer.map(drop),
-        Err(spent) if tab.confirms => Err(CdpError::spent("Page.enable", spent)),
-        Err(_) => Ok(()),
+        // The session hears of the navigation that brings a dead renderer back.
+        Ok(Err(CdpError::Crashed)) => Ok(false),
+        Ok(answer) => answer.map(|_| true),
+        Err(spent) if surely => Err(CdpError::spent("Page.enable", spent)),
+        Err(_) => Ok(false),
     }
 }
 

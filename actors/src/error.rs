@@ -88,13 +88,15 @@ pub enum TabError {
     /// The navigation did not happen.
     #[error(transparent)]
     Navigate(NavigateError),
-    /// The budget ended, or the caller cancelled, before anything of this call was sent.
-    #[error("{spent} while {doing}; nothing was sent")]
+    /// The budget ended, or the caller cancelled, on the way to the page or on the way back.
+    #[error("{spent} while {doing}; {}", if *.sent { "what was sent may have happened" } else { "nothing was sent" })]
     Budget {
         /// Expired or cancelled, with the numbers.
         spent: Spent,
         /// What it was spent on.
         doing: &'static str,
+        /// Something was sent before it ended.
+        sent: bool,
     },
     /// Chromium refused or failed.
     #[error(transparent)]
@@ -199,6 +201,9 @@ impl TabError {
 
     /// Whether trying again is worth it.
     pub fn retry(&self) -> Retry {
+        if let Self::Budget { sent: true, .. } = self {
+            return Retry::AfterChange;
+        }
         match self.kind() {
             "overloaded" | "unavailable" | "link_failed" | "budget_exceeded" | "stopping" => Retry::Later,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "browser_lost" | "dialog_open"
@@ -223,7 +228,9 @@ impl From<NavigateError> for TabError {
 impl From<CdpError> for TabError {
     fn from(error: CdpError) -> Self {
         match error {
-            CdpError::Spent { spent, .. } => Self::Budget { spent, doing: "waiting for chromium" },
+            CdpError::Spent { spent, .. } => {
+                Self::Budget { spent, doing: "waiting for chromium", sent: true }
+            }
             other => Self::Cdp(other),
         }
     }

@@ -31,6 +31,16 @@ pub(crate) async fn serve(
     clock: Option<PageClock>,
     budget: Budget,
 ) -> Answered {
+    // A script may open a dialog, and one that nobody listens for can be answered by nobody.
+    let mut control = tab.control.subscribe();
+    match budget.run(control.wait_for(Option::is_some)).await {
+        Ok(Ok(_)) => {}
+        Ok(Err(_)) => {
+            let gone = CdpError::Detached { reason: "the tab is gone".into() };
+            return Answered::new(Err(gone.into()), link);
+        }
+        Err(spent) => return Answered::new(Err(CdpError::spent("connect", spent).into()), link),
+    }
     let link = match link {
         Some(link) => link,
         None => match dial(&tab, &budget).await {
@@ -41,7 +51,7 @@ pub(crate) async fn serve(
     let around = Surroundings {
         condition: tab.condition.subscribe(),
         clock: clock.unwrap_or_else(PageClock::same_machine),
-        started: Arc::clone(&tab.started),
+        scripts: Arc::clone(&tab.scripts),
     };
     evaluate::run(link, &script, around, &budget).await
 }

@@ -14,13 +14,20 @@ pub struct Intensity {
     pub max: usize,
     /// Within how long.
     pub window: Duration,
+    /// The pause before the second restart of a window; it doubles from then on. The first comes
+    /// at once.
+    pub pause: Duration,
 }
 
 impl Intensity {
     /// A tab's actors: 5 in 30 s, then the tab is lost.
-    pub const TAB: Self = Self { max: 5, window: Duration::from_secs(30) };
-    /// Browsers: 3 in 60 s, then the supervisor gives up.
-    pub const BROWSER: Self = Self { max: 3, window: Duration::from_mins(1) };
+    pub const TAB: Self = Self { max: 5, window: Duration::from_secs(30), pause: Duration::from_millis(100) };
+    /// Browsers that we launch: 3 in 60 s, then the supervisor gives up.
+    pub const BROWSER: Self =
+        Self { max: 3, window: Duration::from_mins(1), pause: Duration::from_millis(500) };
+    /// Browsers that we attach to: their own supervisor may need half a minute to bring them back.
+    pub const ENDPOINT: Self =
+        Self { max: 10, window: Duration::from_mins(1), pause: Duration::from_millis(250) };
 }
 
 /// What to do after a failure.
@@ -42,8 +49,6 @@ pub struct RestartWindow {
     times: VecDeque<Instant>,
 }
 
-/// First pause of the back-off.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// Longest pause of the back-off.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
@@ -63,7 +68,7 @@ impl RestartWindow {
         self.times.push_back(now);
         let after = match earlier {
             0 => Duration::ZERO,
-            n => FIRST_PAUSE.saturating_mul(1 << (n - 1).min(16)).min(LONGEST_PAUSE),
+            n => self.intensity.pause.saturating_mul(1 << (n - 1).min(16)).min(LONGEST_PAUSE),
         };
         Verdict::Restart { after }
     }
@@ -88,10 +93,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn it_escalates_when_full_and_forgives_with_time() {
-        let mut window = RestartWindow::new(Intensity { max: 2, window: Duration::from_secs(10) });
+        let mut window = RestartWindow::new(Intensity {
+            max: 2,
+            window: Duration::from_secs(10),
+            pause: Duration::from_millis(100),
+        });
         let now = Instant::now();
         assert_eq!(window.record(now), Verdict::Restart { after: Duration::ZERO });
-        assert_eq!(window.record(now), Verdict::Restart { after: FIRST_PAUSE });
+        assert_eq!(window.record(now), Verdict::Restart { after: Duration::from_millis(100) });
         assert_eq!(window.record(now), Verdict::Escalate);
         let later = now + Duration::from_secs(10);
         assert_eq!(window.record(later), Verdict::Restart { after: Duration::ZERO });
@@ -102,7 +111,7 @@ mod tests {
         fn no_stretch_of_time_sees_more_than_the_intensity(gaps in prop::collection::vec(0u64..4_000, 1..60)) {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
             let mut now = runtime.block_on(async { Instant::now() });
-            let intensity = Intensity { max: 3, window: Duration::from_secs(5) };
+            let intensity = Intensity { max: 3, window: Duration::from_secs(5), pause: Duration::from_millis(100) };
             let mut window = RestartWindow::new(intensity);
             let mut restarts: Vec<Instant> = Vec::new();
             for gap in gaps {

@@ -47,6 +47,8 @@ pub struct BrowserSpec {
     pub care: Care,
     /// How it is dialled.
     pub dial: DialOptions,
+    /// How often it may be restarted.
+    pub restarts: Intensity,
 }
 
 /// What Root takes.
@@ -183,7 +185,7 @@ impl State {
         self.registry.put_browser(BrowserHandle { shared: Arc::clone(&shared), actor });
         let window = match self.browsers.remove(&id) {
             Some(earlier) => earlier.window,
-            None => RestartWindow::new(Intensity::BROWSER),
+            None => RestartWindow::new(spec.restarts),
         };
         self.browsers.insert(id, Slot { spec, cell, shared: Arc::clone(&shared), window, pause: None });
         Ok(shared)

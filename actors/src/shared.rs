@@ -3,7 +3,7 @@
 //! Each field has one writer, named beside it. Readers never wait for an actor: `GET /tabs`, the
 //! admission of a call and the race of a call against a dialog read from here.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
@@ -11,7 +11,7 @@ use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{DialOptions, Session};
 use tabvisor_page::condition::Condition;
 use tabvisor_page::dialog::Dialog;
-use tabvisor_page::evaluate::BlockedBy;
+use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use url::Url;
@@ -137,8 +137,17 @@ pub(crate) struct TabShared {
     pub(crate) stuck: watch::Sender<Option<Stuck>>,
     /// Written by Browser, before it ends the tab's actors.
     pub(crate) gone: watch::Sender<Option<Gone>>,
-    /// Scripts of ours that have started and not ended; counted by the evaluates themselves.
-    pub(crate) started: Arc<AtomicUsize>,
+    /// Scripts of ours in its renderer; counted by the evaluates themselves. A popup that shares its
+    /// opener's renderer shares its counts.
+    pub(crate) scripts: Arc<ScriptCounts>,
+    /// The page has confirmed the control session; written with it.
+    pub(crate) confirmed: AtomicBool,
+    /// Its watcher has listened once; written by DialogWatcher.
+    pub(crate) listened: AtomicBool,
+    /// How many dialogs its page has opened; written by DialogWatcher.
+    pub(crate) dialogs: AtomicU64,
+    /// Counts up whenever its actors are put into the registry; written by TabSupervisor.
+    pub(crate) wiring: watch::Sender<u64>,
     /// Evaluates in flight.
     pub(crate) evaluates: Arc<Semaphore>,
     /// Actions queued or running.
@@ -160,6 +169,17 @@ struct PageFacts {
 pub(crate) struct Stuck {
     pub(crate) since: Instant,
     pub(crate) reason: BlockedBy,
+}
+
+impl Stuck {
+    /// The answer to a call that would only find the same out again.
+    pub(crate) fn refusal(self, tab: TabId) -> TabError {
+        let way_out = match self.reason {
+            BlockedBy::Script | BlockedBy::Evaluate => "its script has to end, or close the tab",
+            BlockedBy::Native | BlockedBy::Unknown => "close the tab and open another",
+        };
+        TabError::Stuck { tab, reason: self.reason, since: self.since.elapsed(), way_out }
+    }
 }
 
 /// Why a tab is no more.
@@ -253,6 +273,7 @@ impl TabShared {
         target: String,
         opener: Option<TabId>,
         confirms: bool,
+        scripts: Arc<ScriptCounts>,
         browser: Arc<BrowserShared>,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -264,7 +285,11 @@ impl TabShared {
             control: watch::Sender::new(None),
             stuck: watch::Sender::new(None),
             gone: watch::Sender::new(None),
-            started: Arc::default(),
+            scripts,
+            confirmed: AtomicBool::new(false),
+            listened: AtomicBool::new(false),
+            dialogs: AtomicU64::new(0),
+            wiring: watch::Sender::new(0),
             evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),
             actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),
             page: Mutex::default(),

@@ -12,6 +12,7 @@ use tabvisor_cdp::launch::{self, Chromium, LaunchOptions};
 use tabvisor_cdp::link::{DialOptions, Events, KeepAlive, Link, LinkOptions, Purpose, Session};
 
 use crate::error::StartError;
+use crate::restart::Intensity;
 use crate::shared::BrowserFacts;
 
 /// Where a browser comes from.
@@ -21,6 +22,16 @@ pub enum Source {
     Launch(LaunchOptions),
     /// One that runs already; we only attach, and leave it running.
     Attach(Given),
+}
+
+impl Source {
+    /// How often a browser from there may be restarted.
+    pub fn restarts(&self) -> Intensity {
+        match self {
+            Self::Launch(_) => Intensity::BROWSER,
+            Self::Attach(_) => Intensity::ENDPOINT,
+        }
+    }
 }
 
 /// A browser that works.

@@ -1,16 +1,18 @@
 //! Whether a page answers, and what may be done if not. Pure.
 //!
 //! ```text
-//!            an expiry found no answer           silent for stuck_after, nothing of ours runs
-//!   Free ---------------------------------> Silent ------------------------------------> Stuck
-//!    ^                                        |  an expired script of ours went on:        |
-//!    |                                        +--- terminate it once ---+                  |
-//!    +------------------------ the canary was answered -----------------+------------------+
+//!            an expiry found no answer           probed: beyond the reach of termination, or
+//!   Free ---------------------------------> Silent  silent for stuck_after ----------------> Stuck
+//!    ^                                        |                                                |
+//!    |                 the expired script of ours went on: terminate it once                   |
+//!    |                                        |                                                |
+//!    +------------------------ the canary was answered ---------------------------------------+
 //! ```
 //!
 //! The canary is one command that waits in the page's queue: its answer is the event that the
-//! page is free again, so nothing polls. What script termination cannot reach goes to `Stuck` at
-//! once: the next call must not spend its budget finding out again.
+//! page is free again, so nothing polls. The probe beside it is served while a script runs: if
+//! it is not answered within a moment, what holds the page is beyond the reach of termination, and
+//! the next call must not spend its budget finding that out again.
 
 use std::time::Duration;
 
@@ -30,11 +32,11 @@ pub(crate) enum Health {
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Put a canary into the page's queue.
+    /// Put a canary into the page's queue, and a probe beside it.
     Canary,
     /// Call [`StuckWatch::look`] then.
     LookAt(Instant),
-    /// End what runs: it can only be an expired script of ours that went on.
+    /// End what runs: it can only be the expired script of ours that went on.
     Terminate,
     /// Tell that the page is stuck.
     Stuck(BlockedBy),
@@ -47,6 +49,9 @@ pub(crate) enum Effect {
 pub(crate) struct StuckWatch {
     care: Care,
     health: Health,
+    /// The silence began while an expired script of ours had a promise outstanding: its
+    /// continuation is what holds the page.
+    by_ours: bool,
     /// What runs was ended once since the page fell silent.
     terminated: bool,
     /// When a script of ours was last known to run there: it was what held the page until then.
@@ -55,7 +60,7 @@ pub(crate) struct StuckWatch {
 
 impl StuckWatch {
     pub(crate) fn new(care: Care) -> Self {
-        Self { care, health: Health::Free, terminated: false, ours_ran: None }
+        Self { care, health: Health::Free, by_ours: false, terminated: false, ours_ran: None }
     }
 
     pub(crate) fn health(&self) -> Health {
@@ -64,22 +69,26 @@ impl StuckWatch {
 
     /// A script expired or was cancelled.
     pub(crate) fn expired(&mut self, expiry: &Expiry, now: Instant) -> Vec<Effect> {
-        if expiry.page_responsive || expiry.phase == Phase::Queued {
+        if expiry.page_responsive || expiry.phase == Phase::Queued || self.health != Health::Free {
             return Vec::new();
         }
         let reason = expiry.blocked_by.unwrap_or(BlockedBy::Unknown);
-        let beyond_reach = reason == BlockedBy::Native;
-        let mut effects = Vec::new();
-        if self.health == Health::Free {
-            self.health = Health::Silent { since: now, reason };
-            self.terminated = false;
-            effects.extend([Effect::Canary, Effect::LookAt(now + self.care.stuck_after)]);
+        self.health = Health::Silent { since: now, reason };
+        self.by_ours = expiry.phase == Phase::Pending && expiry.still_running;
+        self.terminated = false;
+        vec![Effect::Canary, Effect::LookAt(now + self.care.stuck_after)]
+    }
+
+    /// The probe had its moment.
+    pub(crate) fn probed(&mut self, answered: bool) -> Vec<Effect> {
+        let Health::Silent { since, reason } = self.health else { return Vec::new() };
+        if answered {
+            let reason = if reason == BlockedBy::Evaluate { reason } else { BlockedBy::Script };
+            self.health = Health::Silent { since, reason };
+            return Vec::new();
         }
-        if let (Health::Silent { since, .. }, true) = (self.health, beyond_reach) {
-            self.health = Health::Stuck { since, reason };
-            effects.push(Effect::Stuck(reason));
-        }
-        effects
+        self.health = Health::Stuck { since, reason: BlockedBy::Native };
+        vec![Effect::Stuck(BlockedBy::Native)]
     }
 
     /// A script of ours that had started came to its end.
@@ -87,22 +96,28 @@ impl StuckWatch {
         self.ours_ran = Some(now);
     }
 
-    /// Time has passed, or a call of ours ended. `started` scripts of ours run or wait for a
-    /// promise: while there is one, it may be what holds the page, and it has its own budget.
-    /// `went_on` scripts of ours have expired and not come to an end: one of their continuations
-    /// may be what holds it.
-    pub(crate) fn look(&mut self, now: Instant, started: usize, went_on: usize) -> Vec<Effect> {
+    /// Time has passed, or a call of ours ended. `running` scripts of ours are in their
+    /// synchronous part: each has its own budget. `started` ones count those with a promise, too,
+    /// any of which may be what holds the page. `went_on` have expired and not come to an end.
+    pub(crate) fn look(
+        &mut self,
+        now: Instant,
+        running: usize,
+        started: usize,
+        went_on: usize,
+    ) -> Vec<Effect> {
         let (Health::Silent { since, reason } | Health::Stuck { since, reason }) = self.health else {
             return Vec::new();
         };
-        if started > 0 {
+        if running > 0 {
             self.ours_ran = Some(now);
         }
         let due = self.ours_ran.map_or(since, |ran| since.max(ran)) + self.care.stuck_after;
         if now < due {
             return vec![Effect::LookAt(due)];
         }
-        if went_on > 0 && !self.terminated && self.care.recovery == Recovery::Terminate {
+        let ours_alone = self.by_ours && went_on > 0 && started == 0;
+        if ours_alone && !self.terminated && self.care.recovery == Recovery::Terminate {
             self.terminated = true;
             return vec![Effect::Terminate, Effect::LookAt(now + self.care.stuck_after)];
         }
@@ -152,8 +167,8 @@ mod tests {
         let due = t0 + care().stuck_after;
         let effects = watch.expired(&expiry(Phase::Pending, false, Some(BlockedBy::Script)), t0);
         assert_eq!(effects, [Effect::Canary, Effect::LookAt(due)]);
-        assert_eq!(watch.look(t0 + Duration::from_millis(900), 0, 1), [Effect::LookAt(due)]);
-        assert_eq!(watch.look(due, 0, 1)[0], Effect::Terminate);
+        assert_eq!(watch.look(t0 + Duration::from_millis(900), 0, 0, 1), [Effect::LookAt(due)]);
+        assert_eq!(watch.look(due, 0, 0, 1)[0], Effect::Terminate);
         assert!(watch.answered(due).is_empty());
         assert_eq!(watch.health(), Health::Free);
     }
@@ -164,48 +179,69 @@ mod tests {
         let t0 = Instant::now();
         watch.expired(&expiry(Phase::Pending, false, Some(BlockedBy::Evaluate)), t0);
         let due = t0 + care().stuck_after;
-        assert!(matches!(watch.look(due, 1, 1)[..], [Effect::LookAt(_)]));
+        assert!(matches!(watch.look(due, 1, 1, 1)[..], [Effect::LookAt(_)]));
         // It ends, and the page's answer is still on its way.
         watch.ours_ended(due);
-        assert!(matches!(watch.look(due, 0, 1)[..], [Effect::LookAt(_)]));
+        assert!(matches!(watch.look(due, 0, 0, 1)[..], [Effect::LookAt(_)]));
         assert!(watch.answered(due).is_empty(), "it was never called stuck");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_pages_own_script_is_reported_and_not_ended() {
+    async fn a_neighbour_with_a_promise_keeps_its_script_but_not_the_truth() {
         let mut watch = StuckWatch::new(care());
         let t0 = Instant::now();
-        watch.expired(&expiry(Phase::Waiting, false, Some(BlockedBy::Script)), t0);
-        let due = t0 + care().stuck_after;
-        assert_eq!(watch.look(due, 0, 0), [Effect::Stuck(BlockedBy::Script)]);
-        assert_eq!(watch.answered(due + Duration::from_secs(1)), [Effect::Freed(Duration::from_secs(2))]);
+        watch.expired(&expiry(Phase::Pending, false, Some(BlockedBy::Script)), t0);
+        let effects = watch.look(t0 + care().stuck_after, 0, 1, 1);
+        assert_eq!(effects, [Effect::Stuck(BlockedBy::Script)], "either promise may be what holds the page");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_termination_cannot_reach_is_stuck_at_once() {
+    async fn the_pages_own_script_is_reported_and_not_ended_whatever_else_went_on() {
+        for went_on in [0, 3] {
+            let mut watch = StuckWatch::new(care());
+            let t0 = Instant::now();
+            watch.expired(&expiry(Phase::Waiting, false, Some(BlockedBy::Script)), t0);
+            let due = t0 + care().stuck_after;
+            assert_eq!(watch.look(due, 0, 0, went_on), [Effect::Stuck(BlockedBy::Script)]);
+            assert_eq!(watch.answered(due + Duration::from_secs(1)), [Effect::Freed(Duration::from_secs(2))]);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_termination_cannot_reach_is_stuck_once_the_probe_had_its_moment() {
         let mut watch = StuckWatch::new(care());
-        let effects = watch.expired(&expiry(Phase::Running, false, Some(BlockedBy::Native)), Instant::now());
-        assert_eq!(effects.last(), Some(&Effect::Stuck(BlockedBy::Native)));
+        watch.expired(&expiry(Phase::Running, false, Some(BlockedBy::Unknown)), Instant::now());
+        assert_eq!(watch.probed(false), [Effect::Stuck(BlockedBy::Native)]);
+        let mut watch = StuckWatch::new(care());
+        watch.expired(&expiry(Phase::Waiting, false, Some(BlockedBy::Unknown)), Instant::now());
+        assert!(watch.probed(true).is_empty());
+        assert!(matches!(watch.health(), Health::Silent { reason: BlockedBy::Script, .. }));
     }
 
     proptest! {
         #[test]
-        fn nothing_is_terminated_while_a_script_of_ours_runs_or_without_one_that_went_on(
-            steps in prop::collection::vec((0u8..5, 0usize..2, 0usize..2, 0u64..800), 0..60),
+        fn nothing_is_terminated_but_a_script_of_ours_that_went_on_alone(
+            steps in prop::collection::vec((0u8..6, 0usize..2, 0usize..2, 0usize..2, 0u64..800), 0..60),
         ) {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
             let mut now = runtime.block_on(async { Instant::now() });
             let mut watch = StuckWatch::new(care());
-            for (step, started, went_on, gap) in steps {
+            let mut began_pending = false;
+            for (step, running, pending, went_on, gap) in steps {
                 now += Duration::from_millis(gap);
+                let free = watch.health() == Health::Free;
                 let effects = match step {
-                    0 => watch.expired(&expiry(Phase::Pending, false, Some(BlockedBy::Script)), now),
-                    1 => watch.expired(&expiry(Phase::Waiting, false, Some(BlockedBy::Script)), now),
+                    0 | 1 => {
+                        let phase = if step == 0 { Phase::Pending } else { Phase::Waiting };
+                        if free { began_pending = step == 0; }
+                        watch.expired(&expiry(phase, false, Some(BlockedBy::Script)), now)
+                    }
                     2 => watch.answered(now),
-                    _ => watch.look(now, started, went_on),
+                    3 => watch.probed(running == 0),
+                    _ => watch.look(now, running, running + pending, went_on),
                 };
                 if effects.contains(&Effect::Terminate) {
-                    prop_assert!(step >= 3 && started == 0 && went_on > 0);
+                    prop_assert!(step >= 4 && began_pending && running + pending == 0 && went_on > 0);
                 }
             }
         }

@@ -129,7 +129,11 @@ impl Actor for Tab {
             }
             TabMsg::Spent(ticket, spent) => {
                 if let Some(Waiting { act, .. }) = state.queue.remove(ticket) {
-                    let _ = act.reply.send(Err(TabError::Budget { spent, doing: "waiting for its turn" }));
+                    let _ = act.reply.send(Err(TabError::Budget {
+                        spent,
+                        doing: "waiting for its turn",
+                        sent: false,
+                    }));
                 }
             }
             TabMsg::Overdue(id) => {
@@ -194,7 +198,9 @@ impl State {
             let name = action.name();
             let work = action::perform(Arc::clone(&self.tab), session.clone(), action, budget.clone());
             let error = match (budget.check(), reply.is_closed()) {
-                (Err(spent), _) => Some(TabError::Budget { spent, doing: "waiting for its turn" }),
+                (Err(spent), _) => {
+                    Some(TabError::Budget { spent, doing: "waiting for its turn", sent: false })
+                }
                 (Ok(()), true) => Some(TabError::Stopping),
                 (Ok(()), false) => None,
             };
@@ -225,7 +231,7 @@ impl State {
         let outcome = match end {
             End::Done(outcome) => outcome,
             End::Killed => match work.budget.check() {
-                Err(spent) => Err(TabError::Budget { spent, doing: "acting on the page" }),
+                Err(spent) => Err(TabError::Budget { spent, doing: "acting on the page", sent: true }),
                 Ok(()) => Err(TabError::Internal("the action was killed".into())),
             },
             End::Panicked(why) => {

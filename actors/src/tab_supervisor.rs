@@ -187,6 +187,7 @@ impl State {
         if let (Some(evaluates), Some(tab)) = (&self.evaluates, &self.tab) {
             let shared = Arc::clone(&self.args.tab);
             self.args.registry.put_tab(TabHandle { shared, evaluates: evaluates.clone(), tab: tab.clone() });
+            self.args.tab.wiring.send_modify(|count| *count += 1);
         }
         Ok(())
     }

@@ -121,10 +121,10 @@ impl Budget {
     }
 
     /// What to hold back at the end of this budget so that an answer still fits in it: a
-    /// twenty-fifth, between 1 and 20 ms. Ending a script and hearing of it takes 3 to 5 ms on a
+    /// twenty-fifth of what is left, between 1 and 20 ms. Ending a script and hearing of it takes 3 to 5 ms on a
     /// quiet machine, and several times that on a busy one.
     pub fn cleanup_reserve(&self) -> Duration {
-        (self.total() / 25).clamp(Duration::from_millis(1), Duration::from_millis(20))
+        (self.left() / 25).clamp(Duration::from_millis(1), Duration::from_millis(20))
     }
 
     /// When it ends.

@@ -75,6 +75,11 @@ pub struct DialogRegistry {
 }
 
 impl DialogRegistry {
+    /// A registry that continues after `opened` dialogs, so that no id comes twice.
+    pub fn after(opened: u64) -> Self {
+        Self { opened, ..Self::default() }
+    }
+
     /// `Page.javascriptDialogOpening`. A second one without a close in between replaces the
     /// first: Chromium shows one at a time.
     pub fn opened(&mut self, kind: DialogKind, message: &str, default_value: Option<String>) -> &Dialog {

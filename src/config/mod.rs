@@ -83,6 +83,7 @@ impl Config {
             None => Source::Launch(self.launch_options()?),
         };
         Ok(BrowserSpec {
+            restarts: source.restarts(),
             source,
             limits: Arc::new(self.limits.clone()),
             care: self.care.care(),

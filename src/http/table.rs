@@ -262,7 +262,7 @@ mod tests {
         );
 
         let spent = Spent::Expired { total: Duration::from_millis(9), elapsed: Duration::from_millis(10) };
-        let (status, body) = answer(TabError::Budget { spent, doing: "queueing" }).await;
+        let (status, body) = answer(TabError::Budget { spent, doing: "queueing", sent: false }).await;
         assert_eq!(
             (status, &body["reason"], &body["details"]["phase"]),
             (500, &json!("timeout"), &json!("queued"))

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use tabvisor::events::Event;
 use tabvisor::{Error, Phase, Tab, Value};
 use tabvisor_cdp::task::{self, Task};
-use tabvisor_page::evaluate::BlockedBy;
 
 use crate::heard;
 use crate::support::raw::{self, Bare};
@@ -93,7 +92,7 @@ async fn a_popup_that_can_reach_its_opener_hangs_with_it_and_one_without_an_open
             let waited = expiry(answer);
             assert_eq!(waited.phase, Phase::Waiting);
             assert!(!waited.terminated, "{waited:?}");
-            assert_eq!(waited.blocked_by, Some(BlockedBy::Script));
+            assert!(waited.blocked_by.is_some(), "{waited:?}");
         } else {
             assert_eq!(int(&answer), 2);
         }

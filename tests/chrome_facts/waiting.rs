@@ -11,7 +11,7 @@ use crate::support::{self, expiry, int, ms, secs};
 
 /// Holds the page for a while and says when it begins.
 const BUSY: &str =
-    "{ fetch('/signal'); const end = performance.now() + 900; while (performance.now() < end); }";
+    "{ fetch('/signal'); const end = performance.now() + 1500; while (performance.now() < end); }";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waiting_script_runs_although_its_session_was_detached_and_its_socket_closed() {
@@ -48,11 +48,14 @@ async fn ran_after_its_deadline(stage: &Stage, tab: &Tab) -> bool {
         async move { call.await.unwrap() }
     });
     stage.signalled(signals + 1).await;
-    let waited = expiry(tab.evaluate("window.late = true").within(ms(200)).await);
+    let waited = expiry(tab.evaluate("window.late = true").within(ms(600)).await);
     assert_eq!(waited.phase, Phase::Waiting);
     neighbour.join().await.expect("the neighbour came to its end");
-    let late = tab.evaluate("'late' in window").within(secs(10)).await;
-    late.unwrap().read().unwrap()
+    // It may have been called stuck, which is taken back a moment after it answers again.
+    let late = support::eventually("the page is free", || async {
+        tab.evaluate("'late' in window").within(secs(10)).await.ok()
+    });
+    late.await.read().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -71,7 +74,6 @@ async fn the_guard_holds_on_a_page_whose_fake_clocks_stand_in_the_future() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "without a timeOrigin the prelude compares with NaN and starts"]
 async fn the_guard_holds_on_a_page_that_replaced_performance() {
     guarded_on("<script>Object.defineProperty(window, 'performance', { value: { now: () => 0 } })</script>")
         .await;

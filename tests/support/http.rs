@@ -67,11 +67,8 @@ impl Http {
         let request = self.request(line, body);
         let sending = async { to.write_all(request.as_bytes()).await };
         let reading = async {
-            let mut read = Vec::new();
-            let mut some = [0; 16 << 10];
-            while let Ok(n @ 1..) = from.read(&mut some).await {
-                read.extend_from_slice(&some[..n]);
-            }
+            let mut read = Vec::with_capacity(16 << 10);
+            while let Ok(1..) = from.read_buf(&mut read).await {}
             read
         };
         Answer::read(tokio::join!(sending, reading).1)

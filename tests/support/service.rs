@@ -98,6 +98,12 @@ impl Home {
         Service { url: url.to_owned(), http, ready, ready_file, pid, said, log, child }
     }
 
+    /// Folders of temporary profiles.
+    pub fn profiles(&self) -> Vec<PathBuf> {
+        let folder = std::fs::read_dir(self.state().join("profiles"));
+        folder.map(|it| it.flatten().map(|entry| entry.path()).collect()).unwrap_or_default()
+    }
+
     /// Nothing runs and nothing is left of any browser.
     pub fn assert_nothing_left(&self) {
         processes::assert_none_of(&self.state());
@@ -157,7 +163,7 @@ impl Service {
     pub fn chromium(&self) -> Option<u32> {
         let of_service = |pid: &u32| {
             let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-            let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let line = command_line(*pid);
             status.lines().any(|line| line == format!("PPid:\t{}", self.pid))
                 && line.contains("--user-data-dir=")
                 && !line.contains("--type=")
@@ -177,6 +183,12 @@ impl Drop for Service {
             let _ = kill_process_group(raw(self.pid), Signal::KILL);
         }
     }
+}
+
+/// Empty for a process that is gone.
+pub fn command_line(pid: u32) -> String {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 pub fn raw(pid: u32) -> Pid {

@@ -62,7 +62,7 @@ impl Stage {
 
     /// An address on this server as another site.
     pub fn other_site(&self, url: &str) -> String {
-        url.replace("127.0.0.1", "localhost")
+        url.replace(&self.address.to_string(), &format!("localhost:{}", self.address.port()))
     }
 
     /// Waits until pages have asked for `/signal` so many times.

@@ -10,28 +10,38 @@ use tabvisor_cdp::error::CdpError;
 use tabvisor_page::evaluate::{EvaluateError, Value};
 use tabvisor_page::navigate::NavigateError;
 
+use tokio::sync::watch;
+
 use super::ask::Unanswered;
 use crate::error::TabError;
 use crate::shared::TabShared;
 
 /// How long the reason may take to be published.
 const MOMENT: Duration = Duration::from_millis(50);
+/// How far beyond the budget.
+const GRACE: Duration = Duration::from_millis(15);
 
 /// Puts the reason in the place of its symptom.
-pub(super) async fn explain<T>(tab: &TabShared, outcome: Result<T, TabError>) -> Result<T, TabError> {
+pub(super) async fn explain<T>(
+    tab: &TabShared,
+    outcome: Result<T, TabError>,
+    budget: &Budget,
+) -> Result<T, TabError> {
     match outcome {
         Err(error) if is_symptom(&error) => {
-            gone(tab).await?;
+            gone(tab, budget).await?;
             Err(error)
         }
         other => other,
     }
 }
 
-/// `Err` with the reason if the tab is gone, or turns out to be within a moment.
-pub(super) async fn gone(tab: &TabShared) -> Result<(), TabError> {
+/// `Err` with the reason if the tab is gone, or turns out to be within a moment, and not much
+/// beyond the budget.
+async fn gone(tab: &TabShared, budget: &Budget) -> Result<(), TabError> {
     let mut gone = tab.gone.subscribe();
-    let reason = Budget::new(MOMENT).run(gone.wait_for(Option::is_some)).await;
+    let moment = Budget::new(MOMENT.min(budget.left() + GRACE));
+    let reason = moment.run(gone.wait_for(Option::is_some)).await;
     match reason {
         Ok(Ok(why)) => Err(why.as_ref().map_or(TabError::TabClosed { tab: tab.id }, |why| why.error(tab.id))),
         Ok(Err(_)) => Err(TabError::TabClosed { tab: tab.id }),
@@ -41,13 +51,22 @@ pub(super) async fn gone(tab: &TabShared) -> Result<(), TabError> {
 
 /// The answer for a call that its actor did not answer.
 pub(super) async fn unanswered(tab: &TabShared, how: Unanswered, budget: &Budget) -> TabError {
-    if let Err(reason) = gone(tab).await {
+    if let Err(reason) = gone(tab, budget).await {
         return reason;
     }
     if let (Unanswered::Late, Err(spent)) = (how, budget.check()) {
-        return TabError::Budget { spent, doing: "waiting for the tab's actors" };
+        return TabError::Budget { spent, doing: "waiting for the tab's actors", sent: true };
     }
     TabError::Internal("an actor of the tab ended with the call in its hands; it is restarted".into())
+}
+
+/// Completes when the tab's actors were put into the registry anew, or the tab is gone.
+pub(super) async fn changed_or_gone(tab: &TabShared, wiring: &mut watch::Receiver<u64>) {
+    let mut gone = tab.gone.subscribe();
+    tokio::select! {
+        _ = wiring.changed() => {}
+        _ = gone.wait_for(Option::is_some) => {}
+    }
 }
 
 fn is_symptom(error: &TabError) -> bool {

@@ -139,7 +139,7 @@ async fn play(steps: Vec<Step>, endings: Endings) {
             {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
-            while handle.shared.started.load(std::sync::atomic::Ordering::Relaxed) > 0 {
+            while handle.shared.scripts.started() > 0 {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };

@@ -1,5 +1,6 @@
 //! The tree on a fake Chrome: faults that a real one cannot be made to show at will.
 
+mod faults;
 mod interleavings;
 mod lifecycle;
 mod traps;
@@ -37,7 +38,11 @@ impl World {
     }
 
     pub(super) async fn with(limits: Limits, care: Care) -> Self {
-        let fake = FakeChrome::builder().pages(0).start().await;
+        Self::on(FakeChrome::builder().pages(0).start().await, limits, care).await
+    }
+
+    /// A tree attached to a fake Chrome as it is.
+    pub(super) async fn on(fake: FakeChrome, limits: Limits, care: Care) -> Self {
         fake.evaluate_with(page);
         let supervisor = Supervisor::start(1024).await.unwrap();
         let spec = BrowserSpec {
@@ -45,6 +50,7 @@ impl World {
             limits: Arc::new(limits),
             care,
             dial: DialOptions::default(),
+            restarts: crate::restart::Intensity::BROWSER,
         };
         let browser = supervisor.add_browser(spec, &budget(10_000)).await.unwrap();
         Self { fake, supervisor, browser }

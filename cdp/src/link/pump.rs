@@ -131,6 +131,10 @@ fn refusal(method: &str, error: wire::ProtocolError) -> CdpError {
     if error.code == SESSION_NOT_FOUND {
         return CdpError::Detached { reason: error.message };
     }
+    if error.message == "Target crashed" {
+        // What Chromium says to calls that were pending at a crash, once a navigation mends it.
+        return CdpError::Crashed;
+    }
     CdpError::Protocol { method: method.to_owned(), code: error.code, message: error.message }
 }
 

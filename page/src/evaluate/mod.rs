@@ -4,11 +4,14 @@
 //! budget, cancellation, a dialog and the loss of the renderer or link. It always gives exactly
 //! one [`Answered`], which also says whether the link may serve again.
 
+mod call;
+mod counts;
 mod outcome;
 mod phase;
 mod run;
 mod source;
 mod value;
+mod wait;
 mod went_on;
 
 use tokio::time::Instant;
@@ -20,6 +23,7 @@ use tabvisor_cdp::link::{DialOptions, Link, LinkOptions, Session};
 
 use crate::clock::{PageClock, READ_CLOCK};
 
+pub use counts::ScriptCounts;
 pub use outcome::{BlockedBy, EvaluateError, Expiry};
 pub use phase::Phase;
 pub use run::{Answered, Surroundings, run};
@@ -84,6 +88,12 @@ impl EvaluateLink {
         self.clock = reply.result.value.map(|page_ms| PageClock::read(Instant::now(), page_ms));
         self.warm = true;
         Ok(())
+    }
+
+    /// A marker was answered on this session: the renderer knows it, and the page's clock is this.
+    fn is_answered(&mut self, clock: PageClock) {
+        self.warm = true;
+        self.clock = Some(clock);
     }
 
     /// The page's clock, once read.

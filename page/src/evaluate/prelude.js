@@ -1,6 +1,7 @@
 (deadline, limit, run) => {
   let now;
-  try { now = performance.timeOrigin + new Event('').timeStamp; } catch { now = Date.now(); }
+  try { now = performance.timeOrigin + new Event('').timeStamp; } catch { }
+  if (typeof now !== 'number' || now - now !== 0) now = Date.now();
   if (now > deadline) return { t: 'late' };
   const text = (of) => { try { return String(of); } catch { return ''; } };
   // A length over the limit is a size over the limit: no need to encode 100 MiB to know it.
@@ -12,7 +13,7 @@
     if (v === null || typeof v !== 'object') return v;
     if (raw === globalThis) return 'ref: <Window>';
     if (node(raw)) return 'ref: <Node>';
-    if (raw instanceof Error) return { name: text(raw.name) };
+    if (typeof Error === 'function' && raw instanceof Error) return { name: text(raw.name) };
     return v;
   };
   const kinds = [['Date', 'date'], ['RegExp', 'regexp'], ['Map', 'map'], ['Set', 'set'], ['Error', 'error'],
@@ -20,7 +21,7 @@
   const kind = (v) => {
     if (Array.isArray(v)) return 'array';
     if (ArrayBuffer.isView(v)) return 'typedarray';
-    for (const [name, t] of kinds) if (v instanceof globalThis[name]) return t;
+    for (const [name, t] of kinds) if (typeof globalThis[name] === 'function' && v instanceof globalThis[name]) return t;
     return 'object';
   };
   const describe = (v) => {

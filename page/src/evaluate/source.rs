@@ -10,6 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::value::RawValue;
 
+use crate::clock::READ_CLOCK;
+
 /// How the caller's text stands in the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -22,6 +24,15 @@ pub(super) enum Form {
 }
 
 impl Form {
+    /// What to try first. `await (x)`, `` await `x` `` and `await [x]` would compile as an
+    /// expression without `await`: as a call of, or a look into, something of that name.
+    pub(super) fn first(text: &str) -> Self {
+        let call_like = |rest: &str| rest.trim_start().starts_with(['(', '`', '[']);
+        let mut parts = text.split("await");
+        parts.next();
+        if parts.any(call_like) { Self::AwaitExpression } else { Self::Expression }
+    }
+
     /// What to try when this form does not compile.
     pub(super) fn next(self, text: &str) -> Option<Self> {
         match self {
@@ -76,6 +87,11 @@ pub(super) fn marker() -> Box<RawValue> {
     raw(&serde_json::json!({ "expression": "0", "returnByValue": true }))
 }
 
+/// Parameters of the marker before the script: it reads the page's clock.
+pub(super) fn clock_marker() -> Box<RawValue> {
+    raw(&serde_json::json!({ "expression": READ_CLOCK, "returnByValue": true }))
+}
+
 /// A name for one script, unique in its page also beside other supervisors.
 pub(super) fn script_url() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -97,11 +113,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_is_tried_once_and_await_only_where_it_stands() {
-        assert_eq!(Form::Expression.next("1+1"), Some(Form::Body));
-        assert_eq!(Form::Expression.next("await f()"), Some(Form::AwaitExpression));
-        assert_eq!(Form::AwaitExpression.next("await f()"), Some(Form::Body));
-        assert_eq!(Form::Body.next("await f()"), None);
+    fn a_text_that_would_call_something_named_await_is_tried_as_what_it_means_first() {
+        for text in ["await (async () => 1)()", "await\n[1]", "await `x`", "1 + await(f)"] {
+            assert_eq!(Form::first(text), Form::AwaitExpression, "{text}");
+        }
+        for text in ["1 + 1", "await f()", "'await'", "async () => { await f() }"] {
+            assert_eq!(Form::first(text), Form::Expression, "{text}");
+        }
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct WentOn {
 
 /// How long to wait for its next statement; a promise that never settles has none.
 const NEXT_STATEMENT: Duration = Duration::from_secs(10);
+/// A timer of its is ended each time it comes, but not for longer than this.
+const LONGEST_WATCH: Duration = Duration::from_mins(1);
 /// How long setting the breakpoints may take.
 const SET_UP: Duration = Duration::from_secs(5);
 /// More statements than this are not watched.
@@ -112,6 +114,7 @@ async fn end_at_next_statement(session: &Session, url: &str) -> Result<bool, Cdp
         set_up.run(reply).await.map_err(|spent| CdpError::spent("Debugger.setBreakpoint", spent))??;
     }
     let mut ended = false;
+    let latest = Instant::now() + LONGEST_WATCH;
     let mut until = Instant::now() + NEXT_STATEMENT;
     // A timer of its comes again and again; each time it is ended, and the page is watched on.
     while let Ok(Some(delivery)) = tokio::time::timeout_at(until, events.next()).await {
@@ -119,7 +122,7 @@ async fn end_at_next_statement(session: &Session, url: &str) -> Result<bool, Cdp
         let Some(own) = paused_in(&event, &script) else { continue };
         if own {
             ended = true;
-            until = Instant::now() + NEXT_STATEMENT;
+            until = latest.min(Instant::now() + NEXT_STATEMENT);
             // Not waited for: it is answered only once the page goes on.
             session.cast("Runtime.terminateExecution", json!({}));
         }
@@ -144,11 +147,12 @@ fn announced(events: &mut Events, url: &str) -> Option<String> {
     None
 }
 
-/// For a pause: whether the statement that is about to run is the script's own.
+/// For a pause: whether what runs was started by the script. The outermost frame tells: a page or
+/// another script that calls a function of its is not to be ended.
 fn paused_in(event: &Event, script: &str) -> Option<bool> {
     if event.method.as_ref() != "Debugger.paused" {
         return None;
     }
     let paused: Paused = serde_json::from_str(event.params.get()).ok()?;
-    Some(paused.call_frames.first().is_some_and(|frame| frame.location.script_id == script))
+    Some(paused.call_frames.last().is_some_and(|frame| frame.location.script_id == script))
 }

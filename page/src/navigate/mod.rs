@@ -4,6 +4,9 @@
 //! navigation that never happens (measured). So its reply is only one of the things that are
 //! waited for; the others are the main frame's own events.
 
+mod address;
+mod progress;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +20,9 @@ use tabvisor_cdp::link::{Delivery, Event, Session};
 
 use crate::condition::Condition;
 use crate::dialog::Dialog;
+
+pub use address::{BadUrl, check_url};
+use progress::Progress;
 
 /// What to wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,52 +105,12 @@ impl From<CdpError> for NavigateError {
     }
 }
 
-/// An address that may not be navigated to.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadUrl {
-    /// No absolute URL.
-    #[error("url is not an absolute URL: {0}")]
-    Unreadable(String),
-    /// Only http, https and about:blank.
-    #[error("url has the scheme `{0}`; only http, https and about:blank are allowed")]
-    Scheme(String),
-    /// `user:password@` would end up in logs and in the page's own sight.
-    #[error("url carries credentials; they are not allowed in an address")]
-    Credentials,
-}
-
-/// Checks an address before anything is sent.
-///
-/// # Errors
-/// [`BadUrl`].
-pub fn check_url(text: &str) -> Result<Url, BadUrl> {
-    let url = Url::parse(text.trim()).map_err(|why| BadUrl::Unreadable(why.to_string()))?;
-    match url.scheme() {
-        "http" | "https" => {}
-        "about" if url.path() == "blank" => {}
-        scheme => return Err(BadUrl::Scheme(scheme.to_owned())),
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(BadUrl::Credentials);
-    }
-    Ok(url)
-}
-
 const EVENTS: &[&str] = &[
     "Page.frameNavigated",
     "Page.navigatedWithinDocument",
     "Page.domContentEventFired",
     "Page.loadEventFired",
 ];
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct NavigateReply {
-    loader_id: Option<String>,
-    error_text: Option<String>,
-    #[serde(default)]
-    is_download: bool,
-}
 
 #[derive(Deserialize)]
 struct FrameNavigated {
@@ -209,7 +175,7 @@ pub async fn navigate(
     };
     let reply = budget.run(session.send("Page.navigate", json!({ "url": url.as_str() }))).await;
     let mut reply = reply.map_err(|why| spent(why, false))??;
-    let mut progress = Progress { until, loader: None, commits: Vec::new(), landed: None, reached: false };
+    let mut progress = Progress::new(until);
     let mut replied = false;
     loop {
         if let Some(landed) = progress.done() {
@@ -220,6 +186,9 @@ pub async fn navigate(
             answer = &mut reply, if !replied => {
                 replied = true;
                 progress.on_reply(answer?.get())?;
+                if was_crashed && !progress.committed() {
+                    progress.on_revival(session, budget).await?;
+                }
             }
             delivery = events.next() => match delivery {
                 Some(Delivery::Event(event)) => progress.on_event(&event)?,
@@ -252,163 +221,5 @@ async fn bad_news(condition: &mut watch::Receiver<Condition>, was_crashed: bool)
     match news {
         Ok(dialog) => dialog,
         Err(_) => std::future::pending().await,
-    }
-}
-
-/// What is known of one navigation. Pure.
-#[derive(Debug)]
-struct Progress {
-    until: WaitUntil,
-    loader: Option<String>,
-    /// Commits that came before the reply that tells which of them is ours.
-    commits: Vec<Frame>,
-    landed: Option<Landed>,
-    reached: bool,
-}
-
-impl Progress {
-    fn on_reply(&mut self, raw: &str) -> Result<(), NavigateError> {
-        let bad = |why: serde_json::Error| {
-            let why = format!("{:?} error", why.classify());
-            CdpError::BadReply { method: "Page.navigate".into(), why }
-        };
-        let reply: NavigateReply = serde_json::from_str(raw).map_err(bad)?;
-        match reply.error_text {
-            Some(text) if text == "net::ERR_ABORTED" => {
-                return Err(NavigateError::NoDocument { download: reply.is_download });
-            }
-            Some(net_error) => return Err(NavigateError::Failed { net_error }),
-            None => {}
-        }
-        self.loader = reply.loader_id;
-        if self.loader.is_none() {
-            // Same document: it has happened, only its event may still be on the way.
-            self.reached = true;
-        }
-        let commits = std::mem::take(&mut self.commits);
-        commits.into_iter().try_for_each(|frame| self.on_commit(frame))
-    }
-
-    fn on_event(&mut self, event: &Event) -> Result<(), NavigateError> {
-        match event.method.as_ref() {
-            "Page.frameNavigated" => match Frame::main(event) {
-                Some(frame) => self.on_commit(frame),
-                None => Ok(()),
-            },
-            "Page.navigatedWithinDocument" => {
-                #[derive(Deserialize)]
-                struct Within {
-                    url: String,
-                }
-                if self.loader.is_none() && self.reached {
-                    let within: Option<Within> = serde_json::from_str(event.params.get()).ok();
-                    self.landed = within.map(|to| Landed { url: to.url, same_document: true });
-                }
-                Ok(())
-            }
-            "Page.domContentEventFired" => {
-                self.reached |= self.landed.is_some() && self.until == WaitUntil::DomContentLoaded;
-                Ok(())
-            }
-            _ => {
-                self.reached |= self.landed.is_some();
-                Ok(())
-            }
-        }
-    }
-
-    fn on_commit(&mut self, frame: Frame) -> Result<(), NavigateError> {
-        let Some(loader) = &self.loader else {
-            self.commits.push(frame);
-            return Ok(());
-        };
-        if frame.unreachable_url.is_some() {
-            return Err(NavigateError::Failed { net_error: "net::ERR_FAILED".into() });
-        }
-        // A page may go on at once; where it is now is what the caller wants to know.
-        if *loader == frame.loader_id || self.landed.is_some() {
-            self.landed = Some(Landed { url: frame.address(), same_document: false });
-            self.reached = self.until == WaitUntil::Commit;
-        }
-        Ok(())
-    }
-
-    fn committed(&self) -> bool {
-        self.landed.is_some()
-    }
-
-    fn done(&mut self) -> Option<Landed> {
-        if self.reached { self.landed.clone() } else { None }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::value::RawValue;
-
-    fn event(method: &str, params: &str) -> Event {
-        Event {
-            session: None,
-            method: method.into(),
-            params: RawValue::from_string(params.to_owned()).unwrap(),
-        }
-    }
-
-    fn commit(loader: &str, url: &str, parent: &str) -> Event {
-        let text = format!(r#"{{"frame":{{"id":"F","loaderId":"{loader}","url":"{url}"{parent}}}}}"#);
-        event("Page.frameNavigated", &text)
-    }
-
-    fn progress(until: WaitUntil) -> Progress {
-        Progress { until, loader: None, commits: Vec::new(), landed: None, reached: false }
-    }
-
-    #[test]
-    fn a_reply_alone_is_no_success() {
-        let mut progress = progress(WaitUntil::Commit);
-        progress.on_reply(r#"{"frameId":"F","loaderId":"L"}"#).unwrap();
-        assert_eq!(progress.done(), None);
-        progress.on_event(&commit("L", "http://a/", "")).unwrap();
-        assert_eq!(progress.done().unwrap().url, "http://a/");
-    }
-
-    #[test]
-    fn the_commit_may_come_before_the_reply() {
-        let mut progress = progress(WaitUntil::Load);
-        progress.on_event(&commit("L", "http://a/", "")).unwrap();
-        progress.on_reply(r#"{"frameId":"F","loaderId":"L"}"#).unwrap();
-        assert_eq!(progress.done(), None);
-        progress.on_event(&event("Page.loadEventFired", "{}")).unwrap();
-        assert!(progress.done().is_some());
-    }
-
-    #[test]
-    fn an_iframe_or_the_old_documents_load_is_not_ours() {
-        let mut progress = progress(WaitUntil::Load);
-        progress.on_reply(r#"{"frameId":"F","loaderId":"L"}"#).unwrap();
-        progress.on_event(&event("Page.loadEventFired", "{}")).unwrap();
-        progress.on_event(&commit("L", "http://embed/", r#","parentId":"P""#)).unwrap();
-        assert!(!progress.committed());
-    }
-
-    #[test]
-    fn failures_hide_in_successful_replies() {
-        let failed = progress(WaitUntil::Load).on_reply(r#"{"errorText":"net::ERR_CONNECTION_REFUSED"}"#);
-        assert!(matches!(failed, Err(NavigateError::Failed { net_error }) if net_error.ends_with("REFUSED")));
-        let download =
-            progress(WaitUntil::Load).on_reply(r#"{"errorText":"net::ERR_ABORTED","isDownload":true}"#);
-        assert!(matches!(download, Err(NavigateError::NoDocument { download: true })));
-    }
-
-    #[test]
-    fn only_web_addresses_without_credentials_are_taken() {
-        assert!(check_url("https://example.org/a#b").is_ok());
-        assert!(check_url("about:blank").is_ok());
-        assert!(matches!(check_url("file:///etc/passwd"), Err(BadUrl::Scheme(_))));
-        assert!(matches!(check_url("about:settings"), Err(BadUrl::Scheme(_))));
-        assert!(matches!(check_url("javascript:1"), Err(BadUrl::Scheme(_))));
-        assert!(matches!(check_url("http://me:pw@example.org"), Err(BadUrl::Credentials)));
-        assert!(matches!(check_url("example"), Err(BadUrl::Unreadable(_))));
     }
 }

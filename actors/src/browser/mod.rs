@@ -1,0 +1,324 @@
+//! Browser: one Chromium, its browser link and its tab table.
+//!
+//! Purpose: opens and closes tabs, catches the ones that pages open, and notices at once when
+//! Chromium or the link to it is gone.
+//!
+//! ```text
+//!   spawned --> starting --> ready --process or link gone--> Err: BrowserLost{epoch} to all its
+//!                  |           |                             tabs; Root starts another epoch
+//!                  |           +--stopped--> tabs, then Chromium, are stopped
+//!                  +--failed--> Err
+//! ```
+//!
+//! Supervised by: [`Root`](crate::root), one for one, 3 in 60 s.
+//! Children: a [`TabSupervisor`](crate::tab_supervisor) per tab, temporary; openers and closers.
+//!
+//! It never: awaits Chromium in `handle`, brings a tab of an earlier epoch back, lets a page run
+//! before its watcher listens.
+
+mod opened;
+mod tabs;
+mod targets;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
+use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::error::CdpError;
+use tabvisor_cdp::launch::Chromium;
+use tabvisor_cdp::link::{Delivery, Event as CdpEvent, Link, Session};
+use tabvisor_cdp::task::{self, Task};
+
+use crate::error::{StartError, TabError};
+use crate::events::Event;
+use crate::ids::TabId;
+use crate::leaf::{self, End};
+use crate::registry::Registry;
+use crate::shared::{BrowserShared, BrowserStatus, Gone, TabShared};
+use crate::start::{self, Source, Started};
+use crate::tab_supervisor::TabSupervisorMsg;
+
+pub(crate) use opened::Opened;
+
+/// What Browser takes.
+pub(crate) enum BrowserMsg {
+    /// Open an empty tab.
+    Open(RpcReplyPort<Result<Opened, TabError>>),
+    /// Close a tab.
+    Close(TabId, Budget, RpcReplyPort<Result<(), TabError>>),
+    /// Close a tab that nobody keeps.
+    Discard(TabId),
+    /// A tab's watcher listens: its page may run.
+    TabListening(TabId),
+    /// A page that waited at its birth runs.
+    Released(TabId),
+    /// An event of the browser link.
+    Event(CdpEvent),
+    /// Events were dropped: the tab table is not known any more.
+    Lagged,
+    /// Chromium or the link to it is gone.
+    Lost(String),
+}
+
+/// The actor.
+pub(crate) struct Browser;
+
+/// What it needs.
+pub(crate) struct BrowserArgs {
+    pub(crate) shared: Arc<BrowserShared>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) source: Source,
+    pub(crate) start_budget: Budget,
+}
+
+/// Its state.
+pub(crate) struct State {
+    shared: Arc<BrowserShared>,
+    registry: Arc<Registry>,
+    source: Source,
+    start_budget: Budget,
+    works: Option<Works>,
+    tabs: HashMap<TabId, Tab>,
+    by_target: HashMap<String, TabId>,
+    jobs: HashMap<ActorId, Job>,
+    /// Callers whose tab is there, but whose watcher does not listen yet.
+    opening: HashMap<TabId, RpcReplyPort<Result<Opened, TabError>>>,
+}
+
+/// What there is while the browser works. Dropping it ends Chromium.
+struct Works {
+    root: Session,
+    chromium: Option<Chromium>,
+    link: Link,
+    _watching: [Task<()>; 2],
+}
+
+struct Tab {
+    shared: Arc<TabShared>,
+    supervisor: ActorRef<TabSupervisorMsg>,
+    /// The session on which the page waits at its birth.
+    paused: Option<String>,
+    releasing: Option<Task<()>>,
+    /// Opened by a call of ours, so it is ours to close.
+    ours: bool,
+    /// Its watcher has listened: it is in the registry and its page may run.
+    listening: bool,
+}
+
+enum Job {
+    Start,
+    Open(RpcReplyPort<Result<Opened, TabError>>),
+    Close(TabId, RpcReplyPort<Result<(), TabError>>),
+}
+
+/// Why a Browser ends with an error; read by Root.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BrowserDown {
+    #[error("{0}")]
+    NeverStarted(StartError),
+    #[error("{0}")]
+    Lost(String),
+}
+
+/// How long tabs get to stop.
+const STOP_TABS: Duration = Duration::from_secs(2);
+
+impl Actor for Browser {
+    type Msg = BrowserMsg;
+    type State = State;
+    type Arguments = BrowserArgs;
+
+    async fn pre_start(
+        &self,
+        _: ActorRef<BrowserMsg>,
+        args: BrowserArgs,
+    ) -> Result<State, ActorProcessingErr> {
+        let BrowserArgs { shared, registry, source, start_budget } = args;
+        Ok(State {
+            shared,
+            registry,
+            source,
+            start_budget,
+            works: None,
+            tabs: HashMap::new(),
+            by_target: HashMap::new(),
+            jobs: HashMap::new(),
+            opening: HashMap::new(),
+        })
+    }
+
+    async fn post_start(
+        &self,
+        myself: ActorRef<BrowserMsg>,
+        state: &mut State,
+    ) -> Result<(), ActorProcessingErr> {
+        let dial = state.shared.dial.get();
+        let work = start::start(state.source.clone(), dial, state.start_budget.clone());
+        let job = leaf::spawn(myself.get_cell(), work).await?;
+        state.jobs.insert(job.get_id(), Job::Start);
+        Ok(())
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<BrowserMsg>,
+        message: BrowserMsg,
+        state: &mut State,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            BrowserMsg::Open(reply) => state.open(&myself, reply).await,
+            BrowserMsg::Close(tab, budget, reply) => state.close(&myself, tab, budget, reply).await,
+            BrowserMsg::Discard(tab) => state.close_target(tab),
+            BrowserMsg::TabListening(id) => state.release(&myself, id),
+            BrowserMsg::Released(id) => {
+                if let Some(tab) = state.tabs.get_mut(&id) {
+                    tab.releasing = None;
+                }
+                state.hand_over(&myself, id);
+            }
+            BrowserMsg::Event(event) => state.on_event(&myself, &event).await?,
+            BrowserMsg::Lagged => return Err(state.lost("events of the browser link were lost").into()),
+            BrowserMsg::Lost(cause) => return Err(state.lost(&cause).into()),
+        }
+        Ok(())
+    }
+
+    async fn handle_supervisor_evt(
+        &self,
+        myself: ActorRef<BrowserMsg>,
+        event: SupervisionEvent,
+        state: &mut State,
+    ) -> Result<(), ActorProcessingErr> {
+        let Some(id) = event.actor_id() else { return Ok(()) };
+        if matches!(event, SupervisionEvent::ActorStarted(_)) {
+            return Ok(());
+        }
+        match state.jobs.remove(&id) {
+            Some(Job::Start) => state.started(&myself, event)?,
+            Some(Job::Open(reply)) => {
+                let opened = match leaf::end::<Result<String, CdpError>>(event) {
+                    Some(End::Done(Ok(target))) => state.adopt(&myself, target, None, None).await,
+                    Some(End::Done(Err(error))) => Err(error.into()),
+                    other => Err(TabError::Internal(format!("opening a tab: {other:?}"))),
+                };
+                match opened {
+                    Ok(tab) => state.opened(&myself, tab, reply),
+                    Err(error) => drop(reply.send(Err(error))),
+                }
+            }
+            Some(Job::Close(tab, reply)) => {
+                let closed = match leaf::end::<Result<(), CdpError>>(event) {
+                    Some(End::Done(Ok(()))) => {
+                        state.gone(tab, Gone::Closed);
+                        Ok(())
+                    }
+                    Some(End::Done(Err(error))) => Err(error.into()),
+                    other => Err(TabError::Internal(format!("closing a tab: {other:?}"))),
+                };
+                let _ = reply.send(closed);
+            }
+            None => state.supervisor_ended(id, event),
+        }
+        Ok(())
+    }
+
+    async fn post_stop(
+        &self,
+        myself: ActorRef<BrowserMsg>,
+        state: &mut State,
+    ) -> Result<(), ActorProcessingErr> {
+        let tabs: Vec<TabId> = state.tabs.keys().copied().collect();
+        for tab in tabs {
+            if let Some(tab) = state.tabs.get(&tab) {
+                state.registry.bury(&tab.shared, Gone::Stopping);
+            }
+        }
+        // A stop does not reach children by itself: they would be killed without their post_stop.
+        myself.stop_children_and_wait(None, Some(STOP_TABS)).await;
+        match state.works.take() {
+            Some(Works { chromium: Some(chromium), .. }) => {
+                let stopped = chromium.stop().await;
+                tracing::debug!(browser = %state.shared.id, forced = stopped.forced, "chromium stopped");
+            }
+            Some(works) => state.close_ours(&works.root).await,
+            None => {}
+        }
+        state.shared.status.send_replace(BrowserStatus::Failed(StartError::Stopped));
+        Ok(())
+    }
+}
+
+impl State {
+    fn started(
+        &mut self,
+        myself: &ActorRef<BrowserMsg>,
+        event: SupervisionEvent,
+    ) -> Result<(), ActorProcessingErr> {
+        let started = match leaf::end::<Result<Started, StartError>>(event) {
+            Some(End::Done(started)) => started,
+            other => {
+                let why = if let Some(End::Panicked(why)) = other { why } else { "it was killed".into() };
+                Err(StartError::Internal(why))
+            }
+        };
+        let started = started.map_err(BrowserDown::NeverStarted)?;
+        let Started { chromium, link, root, mut events, facts, dial } = started;
+        self.shared.dial.set(dial);
+        let ended = chromium.as_ref().map(Chromium::exited);
+        let watching = [
+            task::spawn({
+                let (root, myself) = (root.clone(), myself.clone());
+                async move {
+                    while let Some(delivery) = events.next().await {
+                        let message = match delivery {
+                            Delivery::Event(event) => BrowserMsg::Event(event),
+                            Delivery::Lagged { .. } => BrowserMsg::Lagged,
+                        };
+                        if myself.cast(message).is_err() {
+                            return;
+                        }
+                    }
+                    let cause = root.link_closed().await;
+                    let _ = myself.cast(BrowserMsg::Lost(format!("its link closed: {cause}")));
+                }
+            }),
+            task::spawn({
+                let myself = myself.clone();
+                async move {
+                    if let Some(ended) = ended {
+                        let status = ended.await;
+                        let _ = myself.cast(BrowserMsg::Lost(format!("its process ended: {status}")));
+                    }
+                }
+            }),
+        ];
+        let version = facts.version.clone();
+        tracing::info!(browser = %self.shared.id, epoch = %self.shared.epoch, version, pid = facts.pid, "browser ready");
+        self.works = Some(Works { root, chromium, link, _watching: watching });
+        self.shared.status.send_replace(BrowserStatus::Ready(Arc::new(facts)));
+        self.shared.events.publish(Event::BrowserStarted {
+            browser: self.shared.id,
+            epoch: self.shared.epoch,
+            version,
+        });
+        Ok(())
+    }
+
+    /// Tells every tab before anything else, so that calls in flight are answered with the reason.
+    fn lost(&mut self, cause: &str) -> BrowserDown {
+        let epoch = self.shared.epoch;
+        self.shared.status.send_replace(BrowserStatus::Lost { cause: cause.to_owned() });
+        for (_, tab) in self.tabs.drain() {
+            self.registry.bury(&tab.shared, Gone::BrowserLost { epoch, cause: cause.to_owned() });
+        }
+        metrics::counter!("tabvisor_crashes_total", "what" => "browser").increment(1);
+        self.shared.events.publish(Event::BrowserLost {
+            browser: self.shared.id,
+            epoch,
+            cause: cause.to_owned(),
+        });
+        BrowserDown::Lost(cause.to_owned())
+    }
+}

@@ -1,0 +1,172 @@
+//! Page targets: announced by Chromium, given a tab, released from their birth.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use serde::Deserialize;
+use serde_json::json;
+use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::link::Event as CdpEvent;
+use tabvisor_cdp::task;
+
+use super::{BrowserMsg, State, Tab};
+use crate::error::TabError;
+use crate::events::Event;
+use crate::ids::TabId;
+use crate::shared::{Gone, TabShared};
+use crate::tab_supervisor::{TabSupervisor, TabSupervisorArgs};
+
+/// How long a page that waits at its birth gets to say that it runs.
+const RELEASE: Duration = Duration::from_secs(10);
+
+impl State {
+    /// Gives a page target its tab and supervisor; the same one if it has them already, since a
+    /// target of ours is announced both by event and by reply.
+    pub(super) async fn adopt(
+        &mut self,
+        myself: &ActorRef<BrowserMsg>,
+        target: String,
+        info: Option<&TargetInfo>,
+        paused: Option<String>,
+    ) -> Result<TabId, TabError> {
+        if let Some(id) = self.by_target.get(&target).copied() {
+            if let (Some(tab), Some(session)) = (self.tabs.get_mut(&id), paused) {
+                tab.paused = Some(session);
+                if tab.listening {
+                    self.release(myself, id);
+                }
+            }
+            return Ok(id);
+        }
+        let id = self.registry.new_tab_id();
+        let opener =
+            info.and_then(|info| info.opener_id.as_ref()).and_then(|it| self.by_target.get(it)).copied();
+        // Measured: a new empty page answers while it waits, and so does a popup that its opener
+        // can reach; one with an address of its own and no opener does not.
+        let confirms = info.is_none_or(|info| info.url == "about:blank" || info.can_access_opener);
+        // A popup that its opener can reach shares its renderer.
+        let sharing = opener.filter(|_| info.is_some_and(|info| info.can_access_opener));
+        let scripts =
+            sharing.and_then(|opener| self.tabs.get(&opener)).map(|tab| Arc::clone(&tab.shared.scripts));
+        let scripts = scripts.unwrap_or_default();
+        let browser = Arc::clone(&self.shared);
+        let shared = TabShared::new(id, target.clone(), opener, confirms, scripts, browser);
+        if let Some(info) = info {
+            shared.set_page(Some(info.url.clone()), Some(info.title.clone()));
+        }
+        let args = TabSupervisorArgs {
+            tab: Arc::clone(&shared),
+            registry: Arc::clone(&self.registry),
+            browser: myself.clone(),
+        };
+        let spawned = Actor::spawn_linked(None, TabSupervisor, args, myself.get_cell()).await;
+        let (supervisor, _) = spawned.map_err(|error| TabError::Internal(error.to_string()))?;
+        self.by_target.insert(target, id);
+        self.tabs
+            .insert(id, Tab { shared, supervisor, paused, releasing: None, ours: false, listening: false });
+        let (browser, epoch) = (self.shared.id, self.shared.epoch);
+        self.shared.events.publish(Event::TabOpened { tab: id, browser, epoch, opener });
+        Ok(id)
+    }
+
+    /// A tab's watcher listens: lets its page run, if it waits at its birth, and hands it over.
+    pub(super) fn release(&mut self, myself: &ActorRef<BrowserMsg>, id: TabId) {
+        let (Some(tab), Some(works)) = (self.tabs.get_mut(&id), &self.works) else { return };
+        tab.listening = true;
+        let Some(session) = tab.paused.take() else { return self.hand_over(myself, id) };
+        // The session is kept: a page whose session is detached while its first navigation is
+        // under way may never load (measured).
+        let (paused, myself) = (works.link.session(&session), myself.clone());
+        tab.releasing = Some(task::spawn(async move {
+            let budget = Budget::new(RELEASE);
+            let ran = paused.call("Runtime.runIfWaitingForDebugger", json!({}), &budget).await;
+            if let Err(error) = ran {
+                tracing::debug!(%error, "a page that waited at its birth was not released");
+            }
+            let _ = myself.cast(BrowserMsg::Released(id));
+        }));
+    }
+
+    pub(super) async fn on_event(
+        &mut self,
+        myself: &ActorRef<BrowserMsg>,
+        event: &CdpEvent,
+    ) -> Result<(), ActorProcessingErr> {
+        let Ok(params) = serde_json::from_str::<TargetEvent>(event.params.get()) else {
+            tracing::warn!(method = %event.method, "a target event could not be read");
+            return Ok(());
+        };
+        let TargetEvent { target_info, target_id, session_id } = params;
+        match (event.method.as_ref(), target_info) {
+            ("Target.attachedToTarget", Some(info)) => self.attached(myself, info, session_id).await,
+            ("Target.targetInfoChanged", Some(info)) => {
+                if let Some(tab) = self.by_target.get(&info.target_id).and_then(|id| self.tabs.get(id)) {
+                    tab.shared.set_page(None, Some(info.title));
+                }
+            }
+            ("Target.targetDestroyed", _) => {
+                if let Some(tab) = target_id.and_then(|target| self.by_target.get(&target).copied()) {
+                    self.gone(tab, Gone::Closed);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A page is there: one of ours, one that a page opened, or one that was there before us.
+    pub(super) async fn attached(
+        &mut self,
+        myself: &ActorRef<BrowserMsg>,
+        info: TargetInfo,
+        session: Option<String>,
+    ) {
+        let known = self.by_target.contains_key(&info.target_id);
+        let target = info.target_id.clone();
+        if !known && (info.kind != "page" || is_internal(&info.url)) {
+            return;
+        }
+        if !known && info.opener_id.is_some() && self.full(0).is_some() {
+            tracing::warn!(limit = self.shared.limits.tabs, "a page opened more tabs than are allowed");
+            if let Some(works) = &self.works {
+                works.root.cast("Target.closeTarget", json!({ "targetId": target }));
+            }
+            return;
+        }
+        if let Err(error) = self.adopt(myself, target, Some(&info), session).await {
+            tracing::error!(%error, "a page got no tab");
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TargetEvent {
+    target_info: Option<TargetInfo>,
+    target_id: Option<String>,
+    session_id: Option<String>,
+}
+
+/// The part of CDP's `Target.TargetInfo` that is needed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TargetInfo {
+    target_id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    url: String,
+    opener_id: Option<String>,
+    #[serde(default)]
+    can_access_opener: bool,
+}
+
+/// Pages of the browser itself are nobody's tabs.
+fn is_internal(url: &str) -> bool {
+    ["chrome://", "devtools://", "chrome-extension://", "edge://"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
+}

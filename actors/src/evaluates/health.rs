@@ -1,0 +1,125 @@
+//! Whether the page answers: executes the effects of [`stuck`](crate::stuck).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ractor::ActorRef;
+use serde_json::json;
+use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::task;
+use tokio::time::Instant;
+
+use super::{EvaluatesMsg, State, later};
+use crate::events::Event;
+use crate::shared::{Stuck, TabShared};
+use crate::stuck::{Effect, Health};
+
+/// How long a page that fell silent gets to serve the probe.
+const MOMENT: Duration = Duration::from_millis(150);
+
+impl State {
+    pub(super) fn look(&mut self, myself: &ActorRef<EvaluatesMsg>) {
+        let scripts = &self.tab.scripts;
+        let went_on = self.went_on.len();
+        let effects = self.watch.look(Instant::now(), scripts.running(), scripts.started(), went_on);
+        self.execute(myself, effects);
+    }
+
+    pub(super) fn execute(&mut self, myself: &ActorRef<EvaluatesMsg>, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Canary => {
+                    self.send_canary(myself);
+                    self.send_probe(myself);
+                }
+                Effect::LookAt(when) => {
+                    let wait = when.saturating_duration_since(Instant::now());
+                    self.look = Some(later(myself, wait, EvaluatesMsg::Look));
+                }
+                Effect::Terminate => {
+                    // It is not known which of them held the page; none gets it ended again.
+                    for script in self.went_on.drain(..) {
+                        script.kill();
+                    }
+                    if let Some(control) = &*self.tab.control.borrow() {
+                        control.cast("Runtime.terminateExecution", json!({}));
+                        metrics::counter!("tabvisor_terminate_execution_total", "cause" => "recovery", "result" => "sent")
+                            .increment(1);
+                        self.tab.browser.events.publish(Event::ScriptTerminated { tab: self.tab.id });
+                    }
+                }
+                Effect::Stuck(reason) => {
+                    let since = match self.watch.health() {
+                        Health::Stuck { since, .. } | Health::Silent { since, .. } => since,
+                        Health::Free => Instant::now(),
+                    };
+                    self.tab.stuck.send_replace(Some(Stuck { since, reason }));
+                    self.tab.browser.events.publish(Event::TabStuck { tab: self.tab.id, reason });
+                }
+                Effect::Freed(after) => {
+                    self.tab.stuck.send_replace(None);
+                    let stuck_for_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+                    self.tab.browser.events.publish(Event::TabFreed { tab: self.tab.id, stuck_for_ms });
+                }
+            }
+        }
+    }
+
+    /// A marker on the control session; the task waits for it, this actor does not.
+    fn send_canary(&mut self, myself: &ActorRef<EvaluatesMsg>) {
+        let number = self.canary.0 + 1;
+        let tab = Arc::clone(&self.tab);
+        let myself = myself.clone();
+        let waiting = task::spawn(async move {
+            canary(&tab).await;
+            let _ = myself.cast(EvaluatesMsg::Canary(number));
+        });
+        self.canary = (number, Some(waiting));
+    }
+
+    /// A command on the control session that is served while a script runs. It has a moment; what
+    /// does not serve it is beyond the reach of termination.
+    fn send_probe(&mut self, myself: &ActorRef<EvaluatesMsg>) {
+        let number = self.canary.0;
+        let tab = Arc::clone(&self.tab);
+        let myself = myself.clone();
+        self.probing = Some(task::spawn(async move {
+            let served = probe(&tab).await;
+            let _ = myself.cast(EvaluatesMsg::Probed(number, served));
+        }));
+    }
+}
+
+/// Completes when the page has answered, its renderer died, or the tab is gone.
+async fn canary(tab: &TabShared) {
+    let mut control = tab.control.subscribe();
+    loop {
+        let usable =
+            control.wait_for(|it| it.as_ref().is_some_and(|session| !session.is_link_closed())).await;
+        let Ok(Some(session)) = usable.map(|it| it.clone()) else { return };
+        let marker = json!({ "expression": "0", "returnByValue": true });
+        let answer = match session.send("Runtime.evaluate", marker).await {
+            Ok(reply) => reply.await,
+            Err(error) => Err(error),
+        };
+        match answer {
+            Err(error) if error.ends_link() => {}
+            Ok(_) | Err(_) => return,
+        }
+    }
+}
+
+/// Whether the page serves interrupts; `None` where that cannot be told.
+async fn probe(tab: &TabShared) -> Option<bool> {
+    let session = tab.control.borrow().clone()?;
+    // A session that the renderer has never confirmed is not served by a page that is stuck.
+    if !tab.confirmed.load(std::sync::atomic::Ordering::Relaxed) {
+        return None;
+    }
+    let served = session.call("Performance.getMetrics", json!({}), &Budget::new(MOMENT)).await;
+    match served {
+        Ok(_) => Some(true),
+        Err(tabvisor_cdp::error::CdpError::Spent { .. }) => Some(false),
+        Err(_) => None,
+    }
+}

@@ -1,0 +1,208 @@
+//! Calls on tabs.
+
+use tabvisor_cdp::budget::Budget;
+use tabvisor_page::evaluate::{Script, Value};
+use tabvisor_page::navigate::{self, Landed, WaitUntil};
+
+use super::admission::{check_budget, permit};
+use super::ask::{Unanswered, ask};
+use super::browsers::browser_error;
+use super::explain::{self, explain, outcome_word};
+use super::{EvaluateRequest, Supervisor};
+use crate::action::Action;
+use crate::browser::BrowserMsg;
+use crate::error::TabError;
+use crate::evaluates::{EvaluatesMsg, Run};
+use crate::ids::{BrowserId, TabId};
+use crate::registry::TabHandle;
+use crate::shared::TabRow;
+use crate::tab::{Act, TabMsg};
+
+impl Supervisor {
+    /// Opens a tab at `url` and waits until its document has committed, or further. If that
+    /// fails the tab is closed again: there is a tab at its address, or none.
+    ///
+    /// # Errors
+    /// Bad input, limits, [`TabError::Navigate`], and whatever ends a call.
+    pub async fn open(
+        &self,
+        browser: BrowserId,
+        url: &str,
+        until: WaitUntil,
+        budget: &Budget,
+    ) -> Result<TabRow, TabError> {
+        let url = navigate::check_url(url)?;
+        let budget = budget.scoped();
+        let _cancel = budget.cancel_on_drop();
+        let handle = self.ready_browser(browser, &budget).await?;
+        check_budget(&budget, handle.shared.limits.max_budget())?;
+        let opened = budget.run(ask(&handle.actor, &budget, BrowserMsg::Open)).await;
+        let spent = |spent| TabError::Budget { spent, doing: "opening the tab", sent: true };
+        let opened = match opened.map_err(spent)? {
+            Ok(opened) => opened?,
+            Err(_) => return Err(browser_error(&handle)),
+        };
+        let tab = opened.tab();
+        if url.as_str() != "about:blank" {
+            self.act(tab, Action::Navigate { url, until }, &budget).await?;
+        }
+        let row = self.tab(tab)?;
+        opened.keep();
+        Ok(row)
+    }
+
+    /// Loads `url` in a tab.
+    ///
+    /// # Errors
+    /// Bad input, limits, [`TabError::Navigate`], and whatever ends a call.
+    pub async fn navigate(
+        &self,
+        tab: TabId,
+        url: &str,
+        until: WaitUntil,
+        budget: &Budget,
+    ) -> Result<Landed, TabError> {
+        let url = navigate::check_url(url)?;
+        self.act(tab, Action::Navigate { url, until }, budget).await
+    }
+
+    /// Evaluates in a tab, on a link of its own: neither queued behind the tab's actions nor in
+    /// their way.
+    ///
+    /// # Errors
+    /// Bad input, limits, [`TabError::Stuck`], [`TabError::Evaluate`], and whatever ends a call.
+    pub async fn evaluate(
+        &self,
+        tab: TabId,
+        request: EvaluateRequest,
+        budget: &Budget,
+    ) -> Result<Value, TabError> {
+        let handle = self.inner.registry.tab(tab)?;
+        let limits = &handle.shared.browser.limits;
+        if request.function.trim().is_empty() {
+            return Err(TabError::BadInput {
+                field: "fn",
+                why: "is empty; give a function, an expression or statements".into(),
+            });
+        }
+        if request.function.len() > limits.max_script_bytes {
+            let why = format!(
+                "has {} bytes, over the limit of {} (limits.max_script_bytes)",
+                request.function.len(),
+                limits.max_script_bytes
+            );
+            return Err(TabError::BadInput { field: "fn", why });
+        }
+        check_budget(budget, limits.max_budget())?;
+        let max_result_bytes = request.max_result_bytes.unwrap_or(usize::MAX).min(limits.max_result_bytes);
+        let script = Script { text: request.function, max_result_bytes };
+        let outcome = self.evaluate_admitted(handle, script, budget).await;
+        metrics::counter!("tabvisor_evaluates_total", "engine" => "cdp").increment(1);
+        let word = outcome_word(&outcome);
+        if word == "timeout" {
+            metrics::counter!("tabvisor_evaluate_timeouts_total", "engine" => "cdp").increment(1);
+        }
+        metrics::histogram!("tabvisor_evaluate_duration_seconds", "engine" => "cdp", "outcome" => word)
+            .record(budget.elapsed().as_secs_f64());
+        outcome
+    }
+
+    async fn evaluate_admitted(
+        &self,
+        mut handle: TabHandle,
+        script: Script,
+        budget: &Budget,
+    ) -> Result<Value, TabError> {
+        let budget = budget.scoped();
+        let _cancel = budget.cancel_on_drop();
+        for again in [true, false] {
+            let limits = &handle.shared.browser.limits;
+            let permits = [
+                permit(&handle.shared.evaluates, "limits.evaluates_per_tab", limits.evaluates_per_tab)?,
+                permit(
+                    &handle.shared.browser.evaluates,
+                    "limits.evaluates_per_browser",
+                    limits.evaluates_per_browser,
+                )?,
+            ];
+            let (script, run_budget) = (script.clone(), budget.clone());
+            let run = |reply| EvaluatesMsg::Run(Box::new(Run { script, budget: run_budget, reply, permits }));
+            match ask(&handle.evaluates, &budget, run).await {
+                Ok(outcome) => return explain(&handle.shared, outcome, &budget).await,
+                // Nothing was sent: the actor was replaced. Once more with the one that is there.
+                Err(Unanswered::NotSent) if again => {
+                    handle = self.rewired(handle, &budget).await?;
+                }
+                Err(unanswered) => return Err(explain::unanswered(&handle.shared, unanswered, &budget).await),
+            }
+        }
+        Err(TabError::Internal("the tab's actors are being restarted".into()))
+    }
+
+    /// Closes a tab. Always possible, also when its page is stuck.
+    ///
+    /// # Errors
+    /// Unknown or closed tabs, and whatever ends a call.
+    pub async fn close(&self, tab: TabId, budget: &Budget) -> Result<(), TabError> {
+        let shared = self.inner.registry.tab(tab)?.shared;
+        let Some(browser) = self.inner.registry.browser(shared.browser.id) else {
+            return Err(TabError::TabClosed { tab });
+        };
+        check_budget(budget, shared.browser.limits.max_budget())?;
+        let budget = budget.scoped();
+        let _cancel = budget.cancel_on_drop();
+        let close = |reply| BrowserMsg::Close(tab, budget.clone(), reply);
+        match ask(&browser.actor, &budget, close).await {
+            Ok(closed) => closed,
+            Err(unanswered) => Err(explain::unanswered(&shared, unanswered, &budget).await),
+        }
+    }
+
+    async fn act(&self, tab: TabId, action: Action, budget: &Budget) -> Result<Landed, TabError> {
+        let mut handle = self.inner.registry.tab(tab)?;
+        let limits = &handle.shared.browser.limits;
+        check_budget(budget, limits.max_budget())?;
+        let budget = budget.scoped();
+        let _cancel = budget.cancel_on_drop();
+        for again in [true, false] {
+            let limits = &handle.shared.browser.limits;
+            let permit = permit(&handle.shared.actions, "limits.actions_per_tab", limits.actions_per_tab)?;
+            let (action, work) = (action.clone(), budget.clone());
+            let act = |reply| TabMsg::Act(Box::new(Act { action, budget: work, reply, permit }));
+            match ask(&handle.tab, &budget, act).await {
+                Ok(outcome) => {
+                    let landed = explain(&handle.shared, outcome, &budget).await?;
+                    // The event that says the same comes over another link, a moment later.
+                    handle.shared.set_page(Some(landed.url.clone()), None);
+                    return Ok(landed);
+                }
+                Err(Unanswered::NotSent) if again => handle = self.rewired(handle, &budget).await?,
+                Err(unanswered) => return Err(explain::unanswered(&handle.shared, unanswered, &budget).await),
+            }
+        }
+        Err(TabError::Internal("the tab's actors are being restarted".into()))
+    }
+
+    /// The tab's actors as they are after a restart; nothing was sent to the ones that are gone.
+    async fn rewired(&self, stale: TabHandle, budget: &Budget) -> Result<TabHandle, TabError> {
+        let mut wiring = stale.shared.wiring.subscribe();
+        let replaced = async {
+            loop {
+                wiring.mark_unchanged();
+                let now = self.inner.registry.tab(stale.shared.id)?;
+                if now.evaluates.get_id() != stale.evaluates.get_id()
+                    || now.tab.get_id() != stale.tab.get_id()
+                {
+                    return Ok(now);
+                }
+                explain::changed_or_gone(&stale.shared, &mut wiring).await;
+            }
+        };
+        let replaced = budget.run(replaced).await;
+        replaced.map_err(|spent| TabError::Budget {
+            spent,
+            doing: "waiting for the tab's actors",
+            sent: false,
+        })?
+    }
+}

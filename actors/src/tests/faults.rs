@@ -1,0 +1,134 @@
+//! Faults in bad moments: each was a defect once.
+
+use tabvisor_cdp::fake::{Act, DialogKind, FakeChrome};
+use tabvisor_cdp::task;
+use tabvisor_page::navigate::WaitUntil;
+
+use super::{World, budget};
+use crate::error::{Retry, TabError};
+use crate::events::{Event, Item, Subscription};
+use crate::limits::{Care, Limits};
+use crate::shared::TabState;
+
+async fn until(events: &mut Subscription, wanted: impl Fn(&Event) -> bool) {
+    loop {
+        match events.next().await.expect("the tree lives") {
+            Item::Event(numbered) if wanted(&numbered.event) => return,
+            _ => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tab_that_was_dead_before_we_came_is_kept_and_can_be_brought_back() {
+    let fake = FakeChrome::builder().pages(1).start().await;
+    let target = fake.targets().remove(0);
+    fake.crash(&target);
+    let world = World::on(fake, Limits::default(), Care::default()).await;
+    world.fake.wait_for_call(|call| call.method == "Page.enable").await;
+    let tab = loop {
+        if let Some(row) = world.supervisor.tabs().first()
+            && row.state == TabState::Crashed
+        {
+            break row.tab_id;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    };
+    assert_eq!(world.run(tab, "QUICK", 5000).await.unwrap_err().kind(), "crashed");
+    world.supervisor.navigate(tab, "http://fake.test/", WaitUntil::Load, &budget(5000)).await.unwrap();
+    world.run(tab, "QUICK", 5000).await.unwrap();
+    assert_eq!(world.supervisor.tab(tab).unwrap().restarts, 0);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_watcher_that_is_replaced_does_not_leave_a_dialog_behind_that_nobody_sees() {
+    let world = World::new().await;
+    let tab = world.open_warm().await;
+    let mut events = world.supervisor.subscribe();
+    world.fake.open_dialog(&world.target(tab), DialogKind::Alert, "first");
+    until(&mut events, |event| matches!(event, Event::DialogOpened { .. })).await;
+    let control = world.fake.calls("Inspector.enable")[0].conn;
+    world.fake.drop_link(control);
+    until(&mut events, |event| matches!(event, Event::DialogClosed { .. })).await;
+    // It is answered by somebody else; the tab is not refused for good.
+    world.fake.close_dialog(&world.target(tab), true);
+    world.fake.wait_for_call(|call| call.method == "Page.enable" && call.conn != control).await;
+    world.run(tab, "QUICK", 10_000).await.unwrap();
+    // No id comes twice.
+    world.fake.open_dialog(&world.target(tab), DialogKind::Alert, "second");
+    until(&mut events, |event| matches!(event, Event::DialogOpened { dialog, .. } if dialog.id == "d2"))
+        .await;
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn control_links_lost_beside_an_open_dialog_do_not_cost_the_tab() {
+    let world = World::new().await;
+    let tab = world.open_warm().await;
+    world.fake.open_dialog(&world.target(tab), DialogKind::Alert, "stays");
+    let handle = world.supervisor.handle(tab).unwrap();
+    let mut events = world.supervisor.subscribe();
+    for _ in 0..2 {
+        handle.shared.control.subscribe().wait_for(Option::is_some).await.unwrap();
+        let control = world.fake.calls("Inspector.enable").last().unwrap().conn;
+        world.fake.drop_link(control);
+        // The new one cannot be confirmed by the page, and listens all the same.
+        until(&mut events, |event| matches!(event, Event::ActorRestarted { .. })).await;
+        world.fake.wait_for_call(|call| call.method == "Inspector.enable" && call.conn > control).await;
+    }
+    handle.shared.control.subscribe().wait_for(Option::is_some).await.unwrap();
+    assert_eq!(world.supervisor.tab(tab).unwrap().restarts, 2);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn an_opening_that_expires_while_chromium_makes_the_target_leaves_no_tab() {
+    let world = World::new().await;
+    world.fake.on("Target.createTarget").times(1).act(Act::hold("create"));
+    let expired = world.supervisor.open(world.browser, "about:blank", WaitUntil::Load, &budget(100)).await;
+    let error = expired.unwrap_err();
+    assert!(matches!(error, TabError::Budget { sent: true, .. }), "{error:?}");
+    assert_eq!(error.retry(), Retry::AfterChange, "it may have happened");
+    world.fake.wait_until(|counts| counts.held == 1).await;
+    let mut events = world.supervisor.subscribe();
+    world.fake.release("create");
+    until(&mut events, |event| matches!(event, Event::TabClosed { .. })).await;
+    world.fake.wait_until(|counts| counts.targets == 0).await;
+    assert!(world.supervisor.tabs().is_empty());
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn forty_openings_given_up_at_any_moment_leave_no_tab() {
+    let world = World::new().await;
+    for n in 0..40 {
+        let (supervisor, browser) = (world.supervisor.clone(), world.browser);
+        let opening = task::spawn(async move {
+            supervisor.open(browser, "http://fake.test/", WaitUntil::Load, &budget(5000)).await.map(drop)
+        });
+        tokio::time::sleep(std::time::Duration::from_micros(n * 150)).await;
+        drop(opening);
+    }
+    world.fake.wait_until(|counts| counts.targets == 0).await;
+    while !world.supervisor.tabs().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn no_script_runs_before_the_watcher_listens() {
+    let world = World::new().await;
+    let tab = world.open_warm().await;
+    let handle = world.supervisor.handle(tab).unwrap();
+    let session = handle.shared.control.send_replace(None);
+    let before = world.fake.calls("Runtime.evaluate").len();
+    let call = task::spawn(world.run(tab, "DIALOG", 20_000));
+    let short = world.run(tab, "QUICK", 50).await.unwrap_err();
+    assert!(matches!(short.kind(), "budget_exceeded" | "timeout"), "{short:?}");
+    assert_eq!(world.fake.calls("Runtime.evaluate").len(), before);
+    handle.shared.control.send_replace(session);
+    assert_eq!(call.join().await.unwrap().unwrap_err().kind(), "dialog_open");
+    world.stop().await;
+}
