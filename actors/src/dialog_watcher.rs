@@ -2,7 +2,8 @@
 //!
 //! Purpose: listens before anything else happens on the page. Only a session that had the Page
 //! domain enabled before a dialog opened hears of it, and only one attached before a page got
-//! stuck can end its scripts (measured), so this link is made at the tab's birth and kept.
+//! stuck can end its scripts (measured), so this link is made at the tab's birth and kept. The Runtime
+//! domain stays off: it would bring every console message of the page over this link.
 //!
 //! ```text
 //!   spawned --> dialling --> listening --link closed--> Err (restarted by its supervisor)
@@ -24,7 +25,9 @@ use serde::Deserialize;
 use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::{CdpError, CloseCause};
-use tabvisor_cdp::link::{Delivery, Event as CdpEvent, Events, Link, LinkOptions, Purpose, Reply, Session};
+use tabvisor_cdp::link::{
+    Delivery, Event as CdpEvent, Events, KeepAlive, Link, LinkOptions, Purpose, Reply, Session,
+};
 use tabvisor_cdp::task::{self, Task};
 use tabvisor_page::dialog::{DialogKind, DialogRegistry, Resolution};
 use tabvisor_page::navigate::Frame;
@@ -76,6 +79,10 @@ const DIAL: Duration = Duration::from_secs(10);
 /// How long to wait for a page to confirm that its events are on, if it may not be able to yet: a
 /// page that was stuck before we came, or a popup that may not run (measured).
 const CONFIRM: Duration = Duration::from_millis(100);
+
+/// For browsers on another machine, perhaps; a launched one costs nothing while idle.
+const IDLE_KEEP_ALIVE: KeepAlive =
+    KeepAlive { every: Duration::from_secs(30), patience: Duration::from_secs(15), while_idle: true };
 
 impl Actor for DialogWatcher {
     type Msg = WatcherMsg;
@@ -252,7 +259,11 @@ async fn dial(tab: Arc<TabShared>) -> Result<Control, CdpError> {
     let spent = |spent| CdpError::spent("connect", spent);
     let place = budget.run(tab.browser.dials.acquire()).await.map_err(spent)?;
     let address = tab.browser.address()?;
-    let options = LinkOptions::new(Purpose::Control);
+    let mut options = LinkOptions::new(Purpose::Control);
+    if !tab.browser.ready().is_some_and(|facts| facts.launched) {
+        // Between machines a link can die without a word, and with it every dialog unseen.
+        options.keep_alive = IDLE_KEEP_ALIVE;
+    }
     let link = Link::connect(&address, &tab.browser.dial.get(), options, &budget).await?;
     let session = link.attach(&tab.target, &budget).await?;
     drop(place);

@@ -75,7 +75,8 @@ pub struct KeepAlive {
 
 impl Default for KeepAlive {
     fn default() -> Self {
-        Self { every: Duration::from_secs(5), patience: Duration::from_secs(5), while_idle: false }
+        // The patience is also what one large message may take to arrive: it counts when whole.
+        Self { every: Duration::from_secs(5), patience: Duration::from_secs(20), while_idle: false }
     }
 }
 
