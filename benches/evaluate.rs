@@ -1,11 +1,13 @@
 //! An evaluate through the crate against the bare wire, in one run, as ratios. Run by `make bench`.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used, reason = "a report")]
 
+mod report;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
 use std::time::Duration;
 
+use report::{only_a_test, quantile};
 use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::{DialOptions, Link, LinkOptions, Purpose, Session};
@@ -16,8 +18,7 @@ const ROUNDS: usize = 20;
 const PER_ROUND: usize = 50;
 
 fn main() {
-    // `cargo test --benches` only wants to know that it starts.
-    if std::env::args().any(|argument| argument == "--test") {
+    if only_a_test() {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -35,12 +36,12 @@ fn main() {
             for _ in 0..PER_ROUND {
                 let begun = Instant::now();
                 evaluate(&session).await;
-                bare.push(begun.elapsed());
+                bare.push(begun.elapsed().as_secs_f64() * 1e3);
             }
             for _ in 0..PER_ROUND {
                 let begun = Instant::now();
                 let sum: i64 = tab.evaluate("1+1").await.unwrap().read().unwrap();
-                through.push(begun.elapsed());
+                through.push(begun.elapsed().as_secs_f64() * 1e3);
                 assert_eq!(sum, 2);
             }
             for _ in 0..PER_ROUND / 5 {
@@ -49,7 +50,7 @@ fn main() {
                 let session = link.attach(&target, &budget()).await.unwrap();
                 evaluate(&session).await;
                 drop(link);
-                fresh.push(begun.elapsed());
+                fresh.push(begun.elapsed().as_secs_f64() * 1e3);
             }
         }
         let base = quantile(&mut bare, 0.5);
@@ -75,19 +76,7 @@ async fn evaluate(session: &Session) {
     session.call("Runtime.evaluate", params, &budget()).await.unwrap();
 }
 
-fn line(name: &str, times: &mut [Duration], base: f64) {
+fn line(name: &str, times: &mut [f64], base: f64) {
     let (p50, p99) = (quantile(times, 0.5), quantile(times, 0.99));
     println!("{name:24} {p50:7.3} {p99:7.3}   x {:.2}  (n={})", p50 / base, times.len());
-}
-
-fn quantile(times: &mut [Duration], q: f64) -> f64 {
-    times.sort();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "an index"
-    )]
-    let index = ((times.len() - 1) as f64 * q).round() as usize;
-    times[index].as_secs_f64() * 1e3
 }

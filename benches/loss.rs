@@ -2,11 +2,13 @@
 //! Run by `make bench`.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used, reason = "a report")]
 
+mod report;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
 use std::time::Duration;
 
+use report::only_a_test;
 use rustix::process::Signal;
 use support::proxy::Proxy;
 use support::{Running, config, processes, secs};
@@ -20,8 +22,7 @@ const CALLS: usize = 4;
 type Answered = (Result<Value, Error>, Instant);
 
 fn main() {
-    // `cargo test --benches` only wants to know that it starts.
-    if std::env::args().any(|argument| argument == "--test") {
+    if only_a_test() {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();

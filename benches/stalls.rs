@@ -1,19 +1,20 @@
 //! Prints how late answers are with 19 of 24 tabs stuck. Run by `make stalls`.
 #![allow(missing_docs, clippy::print_stdout, reason = "a report")]
 
+mod report;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use report::{only_a_test, quantile};
 use support::stalls::{self, Stall};
 
 const ROUNDS: usize = 3;
 
 fn main() {
-    // `cargo test --benches` only wants to know that it starts.
-    if std::env::args().any(|argument| argument == "--test") {
+    if only_a_test() {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -60,16 +61,4 @@ fn line(name: &str, times: &mut [f64]) {
         quantile(times, 1.0),
         times.len()
     );
-}
-
-fn quantile(times: &mut [f64], q: f64) -> f64 {
-    times.sort_by(f64::total_cmp);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "an index"
-    )]
-    let index = ((times.len() - 1) as f64 * q).round() as usize;
-    times[index]
 }

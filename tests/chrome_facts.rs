@@ -25,6 +25,7 @@ mod waiting;
 
 use support::secs;
 use tabvisor::events::{Event, Item, Subscription};
+use tabvisor::{Error, EvaluateError, Expiry, TabError};
 use tabvisor_cdp::budget::Budget;
 
 /// The next event that `pick` takes.
@@ -42,4 +43,14 @@ async fn heard<T>(events: &mut Subscription, pick: impl Fn(&Event) -> Option<T>)
         }
     };
     Budget::new(secs(20)).run(wait).await.expect("the event in time")
+}
+
+/// What an expired evaluate says; `None` where a starved machine let the net behind its budget end
+/// it first.
+fn expired<T: std::fmt::Debug>(outcome: Result<T, Error>) -> Option<Expiry> {
+    match outcome {
+        Err(Error::Tab(TabError::Evaluate(EvaluateError::TimedOut(expiry)))) => Some(expiry),
+        Err(error) if error.kind() == "budget_exceeded" => None,
+        other => panic!("not an expiry: {other:?}"),
+    }
 }

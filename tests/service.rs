@@ -72,8 +72,8 @@ async fn the_quick_start_tells_the_story_of_a_loop_that_costs_only_itself() {
     let cli = async |arguments: &[&str]| home.run(arguments).await;
     let opened = succeeded(cli(&["open", &pages.url("/ok"), "--label", "main"]).await);
     let [first, tab, id] = &opened.lines().collect::<Vec<_>>()[..] else { panic!("{opened}") };
-    assert!(first.starts_with("opened: ") && id.starts_with("id: "), "{opened}");
-    assert_eq!(*tab, "tab: t1 (label main)");
+    assert_eq!((*first, *tab), (&*format!("opened: {}", pages.url("/ok")), "tab: t1 (label main)"));
+    assert!(id.starts_with("id: "), "{opened}");
     succeeded(cli(&["open", &pages.url("/busy")]).await);
     service.http.loaded("t1").await;
     service.http.loaded("t2").await;

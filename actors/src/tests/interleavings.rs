@@ -164,7 +164,7 @@ const SIDE_BY_SIDE: usize = 16;
 
 #[test]
 fn every_call_is_answered_exactly_once_and_nothing_is_left() {
-    let cases = std::env::var("TABVISOR_INTERLEAVINGS").ok().and_then(|n| n.parse().ok()).unwrap_or(3000);
+    let cases = std::env::var("TABVISOR_INTERLEAVINGS").ok().and_then(|n| n.parse().ok()).unwrap_or(2000);
     let cases = u32::try_from(cases / SIDE_BY_SIDE).unwrap().max(1);
     let config = Config { cases, max_shrink_iters: 40, failure_persistence: None, ..Config::default() };
     let plans = prop::collection::vec(prop::collection::vec(step(), 1..24), SIDE_BY_SIDE);
