@@ -41,7 +41,7 @@ pub use tabvisor_actors::{
 };
 pub use tabvisor_cdp::budget::Budget;
 pub use tabvisor_cdp::launch::LaunchOptions;
-pub use tabvisor_page::evaluate::{EvaluateError, Expiry, Missing, Phase, Thrown, Value};
+pub use tabvisor_page::evaluate::{BlockedBy, EvaluateError, Expiry, Missing, Phase, Thrown, Value};
 pub use tabvisor_page::navigate::{NavigateError, WaitUntil};
 
 /// Why a call of this crate gave no result.

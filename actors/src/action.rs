@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::Session;
-use tabvisor_page::navigate::{self, Landed, NavigateError, WaitUntil};
+use tabvisor_page::navigate::{self, How, Landed, NavigateError, WaitUntil};
 use url::Url;
 
 use crate::error::TabError;
@@ -47,9 +47,14 @@ pub(crate) async fn perform(
 ) -> Result<Landed, TabError> {
     match action {
         Action::Navigate { url, until } => {
-            refuse_same_site_while_stuck(&tab, &url)?;
+            let here = Url::parse(&tab.row().url).ok();
+            let same_site = here.is_some_and(|here| may_be_same_site(&here, &url));
+            refuse_while_stuck(&tab, same_site)?;
             let condition = tab.condition.subscribe();
-            let landed = navigate::navigate(&session, &url, until, condition, &budget).await;
+            let under_way = UnderWay::on(&tab);
+            let how = How { until, same_site };
+            let landed = navigate::navigate(&session, &url, how, condition, &budget).await;
+            drop(under_way);
             let landed = landed.map_err(|error| match error {
                 NavigateError::Link(error) => error.into(),
                 other => TabError::Navigate(other),
@@ -62,12 +67,27 @@ pub(crate) async fn perform(
     }
 }
 
+/// Tells other calls, for as long as it lives, why the page does not answer them.
+struct UnderWay<'a>(&'a TabShared);
+
+impl<'a> UnderWay<'a> {
+    fn on(tab: &'a TabShared) -> Self {
+        tab.condition.send_modify(|now| now.navigating = true);
+        Self(tab)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.condition.send_modify(|now| now.navigating = false);
+    }
+}
+
 /// Chromium answers "ok" to a navigation of a stuck page within its own site, nothing happens, and
 /// afterwards its scripts cannot even be ended (measured).
-fn refuse_same_site_while_stuck(tab: &TabShared, url: &Url) -> Result<(), TabError> {
-    let Some(stuck) = *tab.stuck.borrow() else { return Ok(()) };
-    let here = Url::parse(&tab.row().url).ok();
-    if here.is_some_and(|here| may_be_same_site(&here, url)) { Err(stuck.refusal(tab.id)) } else { Ok(()) }
+fn refuse_while_stuck(tab: &TabShared, same_site: bool) -> Result<(), TabError> {
+    let stuck = *tab.stuck.borrow();
+    stuck.filter(|_| same_site).map_or(Ok(()), |stuck| Err(stuck.refusal(tab.id)))
 }
 
 /// Errs on the side of "yes": a site is a registrable domain, of which a host's suffix is all that

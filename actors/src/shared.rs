@@ -129,7 +129,7 @@ pub(crate) struct TabShared {
     /// later, and is not waited for beyond a moment.
     pub(crate) confirms: bool,
     pub(crate) browser: Arc<BrowserShared>,
-    /// Written by DialogWatcher.
+    /// Written by DialogWatcher; `navigating` by the action that navigates.
     pub(crate) condition: watch::Sender<Condition>,
     /// The control session, once its watcher listens; written by DialogWatcher.
     pub(crate) control: watch::Sender<Option<Session>>,
@@ -176,6 +176,7 @@ impl Stuck {
     pub(crate) fn refusal(self, tab: TabId) -> TabError {
         let way_out = match self.reason {
             BlockedBy::Script | BlockedBy::Evaluate => "its script has to end, or close the tab",
+            BlockedBy::Navigation => "it ends with its budget",
             BlockedBy::Native | BlockedBy::Unknown => "close the tab and open another",
         };
         TabError::Stuck { tab, reason: self.reason, since: self.since.elapsed(), way_out }

@@ -73,6 +73,10 @@ impl StuckWatch {
             return Vec::new();
         }
         let reason = expiry.blocked_by.unwrap_or(BlockedBy::Unknown);
+        // A navigation has a budget of its own, and is stopped at its end.
+        if reason == BlockedBy::Navigation {
+            return Vec::new();
+        }
         self.health = Health::Silent { since: now, reason };
         self.by_ours = expiry.phase == Phase::Pending && expiry.still_running;
         self.terminated = false;

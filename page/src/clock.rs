@@ -7,6 +7,9 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 /// Reads the page's clock: milliseconds since the epoch.
@@ -14,6 +17,25 @@ use tokio::time::Instant;
 /// An event's time stamp is monotonic and, unlike `Date.now` and `performance.now`, left alone by
 /// the fake timers that test pages install.
 pub(crate) const READ_CLOCK: &str = "performance.timeOrigin+new Event('').timeStamp";
+
+/// The clock out of the answer to [`READ_CLOCK`], which came at `at`; `None` where the page gave
+/// none.
+pub(crate) fn read_answer(reply: &RawValue, at: Instant) -> Option<PageClock> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Reply {
+        result: Remote,
+        exception_details: Option<IgnoredAny>,
+    }
+    #[derive(Deserialize)]
+    struct Remote {
+        value: Option<serde_json::Value>,
+    }
+    let reply: Reply = serde_json::from_str(reply.get()).ok()?;
+    // A page may throw a number.
+    let value = reply.result.value.filter(|_| reply.exception_details.is_none())?;
+    value.as_f64().map(|page_ms| PageClock::read(at, page_ms))
+}
 
 /// A moment known in both clocks.
 #[derive(Clone, Copy, Debug)]

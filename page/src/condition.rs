@@ -10,4 +10,6 @@ pub struct Condition {
     pub dialog: Option<Dialog>,
     /// The renderer is dead; only a navigation brings it back.
     pub crashed: bool,
+    /// A navigation of ours is under way; written by whoever navigates.
+    pub navigating: bool,
 }

@@ -83,7 +83,6 @@ async fn what_a_session_enables_on_a_dead_renderer_is_not_on_after_its_revival_b
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a page link attached to a dead renderer hears no commit, so the navigation that revives it times out"]
 async fn a_tab_that_had_crashed_before_we_came_says_so_and_a_navigation_revives_it() {
     let (stage, bare) = (Stage::start().await, Bare::start().await);
     let page = bare.page(&stage.page("")).await;

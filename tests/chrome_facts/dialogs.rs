@@ -188,7 +188,6 @@ async fn a_popup_with_an_opener_that_alerts_at_once_is_caught_and_holds_its_open
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a popup without an opener has no url in its row until it navigates again"]
 async fn a_popup_without_an_opener_has_its_address_in_its_row() {
     let pages = Pages::start().await;
     let running = support::start().await;

@@ -140,7 +140,6 @@ async fn where_every_object_is_a_promise_that_never_settles_an_evaluate_ends_wit
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "the prelude's envelopes inherit the page's Object.prototype"]
 async fn where_every_object_is_a_promise_simple_values_come() {
     let running = support::start().await;
     for doing in [
@@ -156,7 +155,6 @@ async fn where_every_object_is_a_promise_simple_values_come() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a number that the page throws is taken for its clock, and the prelude fails without Date"]
 async fn on_a_page_without_a_clock_evaluates_are_not_called_late() {
     let running = support::start().await;
     for doing in [
@@ -176,7 +174,6 @@ async fn on_a_page_without_a_clock_evaluates_are_not_called_late() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "describing a number uses Number and Object of the page"]
 async fn without_number_or_object_simple_values_come() {
     let running = support::start().await;
     for doing in ["window.Number = undefined", "Object.is = () => { throw 7 }", "window.Object = undefined"] {

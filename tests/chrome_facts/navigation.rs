@@ -141,7 +141,6 @@ async fn our_own_loop_still_ends_in_its_budget_when_the_tab_is_navigated_meanwhi
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "sent to a page that is held, it happens once the page is free, although it was called stopped"]
 async fn a_navigation_that_timed_out_uncommitted_does_not_happen_later() {
     let stage = Stage::start().await;
     let running = support::start().await;
@@ -202,7 +201,6 @@ async fn an_evaluate_during_a_pending_navigation_answers_at_its_own_budget_and_t
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a pending navigation is taken for a script of the page: blocked_by, tab_stuck and its advice"]
 async fn a_pending_navigation_is_not_blamed_on_a_script_and_does_not_outlive_itself() {
     let pages = Pages::start().await;
     let running = support::start().await;

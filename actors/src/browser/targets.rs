@@ -1,6 +1,7 @@
 //! Page targets: announced by Chromium, given a tab, released from their birth.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
@@ -102,7 +103,9 @@ impl State {
             ("Target.attachedToTarget", Some(info)) => self.attached(myself, info, session_id).await,
             ("Target.targetInfoChanged", Some(info)) => {
                 if let Some(tab) = self.by_target.get(&info.target_id).and_then(|id| self.tabs.get(id)) {
-                    tab.shared.set_page(None, Some(info.title));
+                    // The first document of a popup without an opener is told of by nothing else.
+                    let first = tab.shared.generation.load(Ordering::Relaxed) == 0;
+                    tab.shared.set_page(first.then_some(info.url), Some(info.title));
                 }
             }
             ("Target.targetDestroyed", _) => {

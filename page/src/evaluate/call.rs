@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
@@ -20,7 +19,7 @@ use super::source::{self, Form, Limits};
 use super::value::{self, Answer, Value};
 use super::wait::{Slot, bad_news, cancelled, moment};
 use super::{EvaluateLink, Script};
-use crate::clock::PageClock;
+use crate::clock::{self, PageClock};
 use crate::condition::Condition;
 
 /// How long the page gets to answer the marker behind a script that was ended or asked to end:
@@ -46,7 +45,9 @@ pub(super) struct Remains {
     pub(super) answer: Option<Reply>,
     /// The name of the script in the page.
     pub(super) url: String,
-    /// The page's clock, if the script's turn came.
+    /// The script's turn came, so the renderer knows the session.
+    pub(super) answered: bool,
+    /// The page's clock at that moment.
     pub(super) clock: Option<PageClock>,
 }
 
@@ -135,7 +136,12 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn remains(self) -> Remains {
-        Remains { answer: self.answer.into_outstanding(), url: self.url, clock: self.clock }
+        Remains {
+            answer: self.answer.into_outstanding(),
+            url: self.url,
+            answered: self.started_at.is_some(),
+            clock: self.clock,
+        }
     }
 
     pub(super) async fn outcome(&mut self) -> Outcome {
@@ -221,18 +227,9 @@ impl<'a> Call<'a> {
 
     /// The first marker reads the page's clock, at the moment at which the script's turn comes.
     fn read_clock(&mut self, reply: &RawValue) {
-        #[derive(Deserialize)]
-        struct Reply {
-            result: Remote,
-        }
-        #[derive(Deserialize)]
-        struct Remote {
-            value: Option<f64>,
-        }
         let now = Instant::now();
         self.started_at = Some(now);
-        let value = serde_json::from_str::<Reply>(reply.get()).ok().and_then(|reply| reply.result.value);
-        self.clock = value.map(|page_ms| PageClock::read(now, page_ms));
+        self.clock = clock::read_answer(reply, now);
     }
 
     /// Gives the page a moment, once, and never beyond a moment after the budget.
@@ -271,7 +268,9 @@ impl<'a> Call<'a> {
     fn expiry(&self) -> Expiry {
         let Machine { phase, terminated, page_answers, interruptible, .. } = self.machine;
         // Silence alone says nothing on a busy machine; a longer probe tells native from script.
-        let blocked_by = (!page_answers).then_some(if self.counted.others_running() {
+        let blocked_by = (!page_answers).then_some(if self.around.condition.borrow().navigating {
+            BlockedBy::Navigation
+        } else if self.counted.others_running() {
             BlockedBy::Evaluate
         } else if interruptible {
             BlockedBy::Script

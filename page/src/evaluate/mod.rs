@@ -1,6 +1,6 @@
 //! One script, one answer, inside its budget.
 //!
-//! [`run`] sends a script on its own session between two markers and races its answer against the
+//! [`run()`] sends a script on its own session between two markers and races its answer against the
 //! budget, cancellation, a dialog and the loss of the renderer or link. It always gives exactly
 //! one [`Answered`], which also says whether the link may serve again.
 
@@ -21,7 +21,7 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::{DialOptions, Link, LinkOptions, Session};
 
-use crate::clock::{PageClock, READ_CLOCK};
+use crate::clock::{self, PageClock, READ_CLOCK};
 
 pub use counts::ScriptCounts;
 pub use outcome::{BlockedBy, EvaluateError, Expiry};
@@ -75,25 +75,17 @@ impl EvaluateLink {
     /// # Errors
     /// Whatever ends a call.
     pub async fn warm_up(&mut self, budget: &Budget) -> Result<(), CdpError> {
-        #[derive(serde::Deserialize)]
-        struct Reply {
-            result: Remote,
-        }
-        #[derive(serde::Deserialize)]
-        struct Remote {
-            value: Option<f64>,
-        }
         let params = serde_json::json!({ "expression": READ_CLOCK, "returnByValue": true });
-        let reply: Reply = self.session.call_as("Runtime.evaluate", params, budget).await?;
-        self.clock = reply.result.value.map(|page_ms| PageClock::read(Instant::now(), page_ms));
+        let reply = self.session.call("Runtime.evaluate", params, budget).await?;
+        self.clock = clock::read_answer(&reply, Instant::now());
         self.warm = true;
         Ok(())
     }
 
     /// A marker was answered on this session: the renderer knows it, and the page's clock is this.
-    fn is_answered(&mut self, clock: PageClock) {
+    fn is_answered(&mut self, clock: Option<PageClock>) {
         self.warm = true;
-        self.clock = Some(clock);
+        self.clock = clock.or(self.clock);
     }
 
     /// The page's clock, once read.

@@ -20,6 +20,8 @@ pub enum BlockedBy {
     /// Something that script termination cannot reach: a synchronous request, a long layout or
     /// native loop, a stopped renderer.
     Native,
+    /// A navigation that has not come to its new document; until then no call is answered.
+    Navigation,
     /// Not known: there was no session from before the page got stuck.
     Unknown,
 }

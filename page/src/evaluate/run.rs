@@ -60,8 +60,8 @@ pub async fn run(mut link: EvaluateLink, script: &Script, around: Surroundings, 
             Err(error) => return Answered::new(Err(error), None),
         };
         let outcome = call.outcome().await;
-        let Remains { answer, url, clock } = call.remains();
-        if let Some(clock) = clock {
+        let Remains { answer, url, answered, clock } = call.remains();
+        if answered {
             link.is_answered(clock);
         }
         let error = match outcome {

@@ -20,7 +20,7 @@ use crate::condition::Condition;
 pub(super) async fn bad_news(condition: &mut watch::Receiver<Condition>) -> EvaluateError {
     let news = condition.wait_for(|now| now.crashed || now.dialog.is_some()).await.map(|now| now.clone());
     match news {
-        Ok(Condition { dialog: Some(dialog), crashed: false }) => {
+        Ok(Condition { dialog: Some(dialog), crashed: false, .. }) => {
             EvaluateError::Dialog { dialog, phase: Phase::Queued }
         }
         Ok(_) => EvaluateError::Crashed,

@@ -14,7 +14,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use url::Url;
 
-use tabvisor_cdp::budget::{Budget, Spent};
+use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::{Delivery, Event, Session};
 
@@ -149,6 +149,17 @@ impl Frame {
     }
 }
 
+/// How a navigation is made.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// What to wait for.
+    pub until: WaitUntil,
+    /// The address may be of the page's own site: then it is asked first whether it answers. Sent
+    /// to a page that is held by a script, such a navigation would take termination away and
+    /// happen later although it was called stopped (measured).
+    pub same_site: bool,
+}
+
 /// Navigates the main frame of the page on `session` (with the Page domain enabled).
 ///
 /// # Errors
@@ -156,7 +167,7 @@ impl Frame {
 pub async fn navigate(
     session: &Session,
     url: &Url,
-    until: WaitUntil,
+    how: How,
     mut condition: watch::Receiver<Condition>,
     budget: &Budget,
 ) -> Result<Landed, NavigateError> {
@@ -168,14 +179,22 @@ pub async fn navigate(
         // A dead renderer is what a navigation mends.
         now.crashed
     };
+    // What is left at the end stops the navigation and hears that it is stopped.
+    let work = budget.reserving(budget.cleanup_reserve());
     let mut events = session.subscribe(EVENTS, 256);
-    let spent = |spent, committed| match spent {
-        Spent::Expired { total, elapsed } => NavigateError::TimedOut { budget: total, elapsed, committed },
-        Spent::Cancelled { elapsed } => NavigateError::Aborted { elapsed, committed },
-    };
-    let reply = budget.run(session.send("Page.navigate", json!({ "url": url.as_str() }))).await;
-    let mut reply = reply.map_err(|why| spent(why, false))??;
-    let mut progress = Progress::new(until);
+    if how.same_site && !was_crashed {
+        let marker = session.send("Runtime.evaluate", json!({ "expression": "0" })).await?;
+        tokio::select! {
+            biased;
+            // A refusal is an answer, too.
+            _ = marker => {}
+            news = bad_news(&mut condition, was_crashed) => return Err(stopped_by(news, false)),
+            _ = work.spent() => return Err(spent(budget, false)),
+        }
+    }
+    let sent = work.run(session.send("Page.navigate", json!({ "url": url.as_str() }))).await;
+    let mut reply = sent.map_err(|_| spent(budget, false))??;
+    let mut progress = Progress::new(how.until);
     let mut replied = false;
     loop {
         if let Some(landed) = progress.done() {
@@ -195,22 +214,36 @@ pub async fn navigate(
                 Some(Delivery::Lagged { .. }) => {}
                 None => return Err(CdpError::LinkClosed(session.link_closed().await).into()),
             },
-            news = bad_news(&mut condition, was_crashed) => {
-                let committed = progress.committed();
-                return Err(match news {
-                    Some(dialog) => NavigateError::Dialog { dialog, committed },
-                    None => NavigateError::Crashed,
-                });
-            }
-            why = budget.spent() => {
+            news = bad_news(&mut condition, was_crashed) => return Err(stopped_by(news, progress.committed())),
+            _ = work.spent() => {
                 let committed = progress.committed();
                 if !committed {
                     // Until it is stopped, no call on this page is answered (measured).
-                    session.cast("Page.stopLoading", json!({}));
+                    let patience = Budget::new(budget.left() + STOP_GRACE);
+                    let _ = session.call("Page.stopLoading", json!({}), &patience).await;
                 }
-                return Err(spent(why, committed));
+                return Err(spent(budget, committed));
             }
         }
+    }
+}
+
+/// How far beyond the budget the answer may wait to hear that the navigation is stopped.
+const STOP_GRACE: Duration = Duration::from_millis(15);
+
+fn spent(budget: &Budget, committed: bool) -> NavigateError {
+    let elapsed = budget.elapsed();
+    if budget.is_cancelled() {
+        NavigateError::Aborted { elapsed, committed }
+    } else {
+        NavigateError::TimedOut { budget: budget.total(), elapsed, committed }
+    }
+}
+
+fn stopped_by(news: Option<Dialog>, committed: bool) -> NavigateError {
+    match news {
+        Some(dialog) => NavigateError::Dialog { dialog, committed },
+        None => NavigateError::Crashed,
     }
 }
 
