@@ -88,7 +88,7 @@ struct AtWork {
 /// How long dialling may take.
 const DIAL: Duration = Duration::from_secs(10);
 /// A net, as in [`Evaluates`](crate::evaluates).
-const KILL_GRACE: Duration = Duration::from_millis(250);
+const KILL_GRACE: Duration = Duration::from_secs(1);
 
 impl Actor for Tab {
     type Msg = TabMsg;

@@ -96,7 +96,7 @@ struct Call {
 
 /// After its budget an evaluate gets this long to answer by itself before it is killed. It is a
 /// net: using it is a bug that is counted.
-const KILL_GRACE: Duration = Duration::from_millis(250);
+const KILL_GRACE: Duration = Duration::from_secs(1);
 impl Actor for Evaluates {
     type Msg = EvaluatesMsg;
     type State = State;

@@ -18,7 +18,7 @@ pub(super) enum Unanswered {
 }
 
 /// Longer than the grace after which the actors kill their own children, so this net is the last.
-const GRACE: Duration = Duration::from_millis(500);
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Sends the message that `build` makes and waits for the answer within the budget and a grace.
 pub(super) async fn ask<M: Message, T: Send + 'static>(
