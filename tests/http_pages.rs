@@ -246,22 +246,20 @@ async fn a_loop_is_answered_at_its_budget_and_nobody_else_waits_for_it() {
     assert_eq!(failure(&answer), (500, Some("ACT_OPERATION_FAILED"), Some("timeout")), "{answer:?}");
     let text = "Error: page.evaluate: Error: evaluate timed out after 2000ms (";
     assert!(answer.error().starts_with(text), "{answer:?}");
-    assert_eq!(served.number(&tab, "1 + 1").await, 2);
-
-    // On a busy machine the answer may be due before the end of the loop is heard of.
-    support::eventually("a loop whose end is heard of in time", || async {
-        let answer = served.http.evaluate_within(&tab, "while (true) {}", 500).await;
-        let mut details = answer["details"].clone();
-        let elapsed = details["elapsedMs"].take().as_u64().unwrap();
-        assert!((250..5500).contains(&elapsed), "{answer:?}");
-        assert_eq!(served.number(&tab, "1 + 1").await, 2);
+    let mut details = answer["details"].clone();
+    let elapsed = details["elapsedMs"].take().as_u64().unwrap();
+    assert!((BUDGET / 2..BUDGET + 5000).contains(&elapsed), "{answer:?}");
+    if details["terminated"] == true && details["pageResponsive"] == true {
         let expected = json!({
-            "budgetMs": 500, "elapsedMs": null, "phase": "running", "terminated": true, "pageResponsive": true,
+            "budgetMs": BUDGET, "elapsedMs": null, "phase": "running", "terminated": true, "pageResponsive": true,
             "stillRunning": false, "origin": "page", "retry": "no",
         });
-        (details == expected).then_some(())
-    })
-    .await;
+        assert_eq!(details, expected);
+    } else {
+        // On a busy machine the answer may be due before the end of the loop is heard of.
+        assert!(details["phase"] == "running" && details["blockedBy"].is_string(), "{answer:?}");
+    }
+    assert_eq!(served.number(&tab, "1 + 1").await, 2);
 
     let answer = served.http.evaluate_within(&tab, "new Promise(() => {})", 1000).await;
     assert_eq!(failure(&answer), (500, Some("ACT_OPERATION_FAILED"), Some("timeout")), "{answer:?}");

@@ -161,7 +161,10 @@ async fn the_command_line_prints_what_came_and_its_exit_code_tells_the_rest() {
     failed(&home.run(&["open", &format!("http://{nobody}/")]).await, 1, "net::ERR_CONNECTION_REFUSED");
     // None of it has opened or closed a tab, nor sent anything to it.
     assert_eq!(succeeded(evaluate("document.title").await), "\"ok\"\n");
-    assert_eq!(service.http.tabs().await.len(), 1);
+    support::eventually("only the first tab is there", || async {
+        (service.http.tabs().await.len() == 1).then_some(())
+    })
+    .await;
 
     let ran = evaluate("confirm('sure?')").await;
     assert_eq!((ran.code, &*ran.out), (0, "blocked by dialog d1 (confirm): sure?\n"), "{ran:?}");

@@ -5,6 +5,8 @@
 //! | [`evaluate`] | one script, one answer: markers, phases, honest expiry |
 //! | [`navigate`] | navigation that is not success until the document commits |
 //! | [`dialog`] | JavaScript dialogs: which is open, which id names it |
+//! | [`snapshot`] | a page as text, from Chromium's accessibility tree |
+//! | [`refs`] | names for elements that never lie |
 //! | [`condition`] | what makes every call on a tab answer at once: a dialog, a crash |
 //! | [`clock`] | the page's clock against ours |
 //!
@@ -16,3 +18,5 @@ pub mod condition;
 pub mod dialog;
 pub mod evaluate;
 pub mod navigate;
+pub mod refs;
+pub mod snapshot;

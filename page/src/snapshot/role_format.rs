@@ -1,0 +1,154 @@
+//! The role snapshot: one line for every node of the accessibility tree, with refs on those that
+//! can be acted on.
+
+use super::ax::{States, Tristate};
+use super::delta::{self, Identities};
+use super::fit::{Line, RefEntry, Rendered, Sheet};
+use super::frame::Capture;
+use super::naming::{self, Named};
+use super::outline::{Outline, Spot};
+use super::roles::RoleKind;
+use crate::refs::RefTable;
+
+/// How deep a snapshot goes at most.
+pub const MAX_DEPTH: u32 = 100;
+
+/// What a role snapshot shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RoleOptions {
+    /// Only what can be acted on, and frames.
+    pub interactive: bool,
+    /// Without structure that has neither name nor ref.
+    pub compact: bool,
+    /// Only nodes at most so deep.
+    pub depth: Option<u32>,
+    /// With the addresses of links.
+    pub urls: bool,
+    /// At most so many UTF-16 code units; zero for any number.
+    pub max_chars: usize,
+}
+
+impl Default for RoleOptions {
+    fn default() -> Self {
+        Self { interactive: false, compact: false, depth: None, urls: false, max_chars: 40_000 }
+    }
+}
+
+impl RoleOptions {
+    /// What is enough to act on a page, in few words.
+    pub fn efficient() -> Self {
+        Self { interactive: true, compact: true, depth: Some(6), max_chars: 8_000, ..Self::default() }
+    }
+}
+
+/// Renders a capture, giving refs from `table`; `before` is what to compare it with.
+pub fn render_role(
+    capture: &Capture,
+    table: &mut RefTable,
+    options: &RoleOptions,
+    before: Option<&Identities>,
+) -> Rendered {
+    table.begin(&capture.documents);
+    let named = naming::name_all(capture, table);
+    let outline = Outline::new(capture);
+    let mut sheet = Sheet::new(options.max_chars, before);
+    let mut too_deep = false;
+    for spot in outline.walk() {
+        if options.depth.is_some_and(|most| spot.depth > most) {
+            continue;
+        }
+        if spot.depth > MAX_DEPTH {
+            too_deep = true;
+            continue;
+        }
+        let named = named[spot.frame].get(&spot.node);
+        if kept(capture, &outline, spot, named, options) {
+            sheet.push(line(capture, &outline, spot, named, options));
+        }
+    }
+    let empty = if options.interactive { "(no interactive elements)" } else { "(empty page)" };
+    sheet.finish(empty, too_deep, None)
+}
+
+fn kept(
+    capture: &Capture,
+    outline: &Outline<'_>,
+    spot: Spot,
+    named: Option<&Named>,
+    options: &RoleOptions,
+) -> bool {
+    let node = outline.node(spot);
+    let frame = &capture.frames[spot.frame];
+    let acted_on = matches!(node.kind, RoleKind::Interactive | RoleKind::Frame) && !node.ignored;
+    if options.interactive && !acted_on && naming::clickable(frame, node).is_none() {
+        return false;
+    }
+    let bare = node.kind == RoleKind::Structural && node.name.is_empty() && named.is_none();
+    !(options.compact && bare)
+}
+
+fn line(
+    capture: &Capture,
+    outline: &Outline<'_>,
+    spot: Spot,
+    named: Option<&Named>,
+    options: &RoleOptions,
+) -> Line {
+    let node = outline.node(spot);
+    let frame = &capture.frames[spot.frame];
+    let name = naming::shown_name(frame, spot.node);
+    let mut parts =
+        vec![format!("{}- {}", "  ".repeat(spot.depth as usize), naming::shown_role(frame, node))];
+    if !name.is_empty() {
+        parts.push(json(&name));
+    }
+    if let Some(named) = named {
+        parts.push(format!("[ref={}]", named.id));
+        parts.extend(named.place.told().filter(|nth| *nth > 0).map(|nth| format!("[nth={nth}]")));
+    }
+    parts.extend(states(&node.states).into_iter().map(|state| format!("[{state}]")));
+    parts.extend(node.value.as_ref().map(|value| format!("value={}", json(value))));
+    let url = node.states.url.as_ref().filter(|_| options.urls && node.role.eq_ignore_ascii_case("link"));
+    parts.extend(url.map(|url| format!("[url={url}]")));
+    parts.extend(outline.frame_word(spot).map(|word| format!("[frame={word}]")));
+    if let Some(why) = naming::clickable(frame, node) {
+        parts.push(format!("[{}]", why.words().collect::<Vec<_>>().join(", ")));
+    }
+    let entry = named.map(|named| RefEntry {
+        id: named.id,
+        role: named.role.clone(),
+        name: named.name.clone(),
+        nth: named.place.told(),
+        backend_node_id: named.backend_node_id,
+    });
+    let identity = named.map(|it| delta::identity((&*frame.id, &it.role, &it.name, it.place.nth)));
+    Line { text: parts.join(" "), entry, identity }
+}
+
+/// The states that hold, in their order.
+fn states(states: &States) -> Vec<String> {
+    let between = |name: &str, state: Option<Tristate>| {
+        state.map(|it| if it == Tristate::Mixed { format!("{name}=mixed") } else { name.to_owned() })
+    };
+    let mut held = Vec::new();
+    held.extend(between("checked", states.checked));
+    held.extend(states.disabled.then(|| "disabled".to_owned()));
+    held.extend(states.expanded.then(|| "expanded".to_owned()));
+    held.extend(between("pressed", states.pressed));
+    held.extend(states.selected.then(|| "selected".to_owned()));
+    held.extend(states.level.map(|level| format!("level={level}")));
+    held.extend(states.invalid.as_deref().map(|why| match why {
+        "true" => "invalid".to_owned(),
+        why => format!("invalid={why}"),
+    }));
+    held
+}
+
+/// A string as JSON.
+pub(super) fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+#[path = "role_format_tests.rs"]
+mod tests;

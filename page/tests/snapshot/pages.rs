@@ -1,0 +1,72 @@
+//! The fixture pages.
+
+use std::fmt::Write as _;
+
+/// The page at `target`; none for what never answers.
+pub(crate) fn page(target: &str, port: u16) -> Option<String> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let n: usize = query.strip_prefix("n=").and_then(|n| n.parse().ok()).unwrap_or(0);
+    let body = match path {
+        "/never" => return None,
+        "/form" => FORM.to_owned(),
+        "/shadow" => SHADOW.to_owned(),
+        "/clicky" => CLICKY.to_owned(),
+        "/inner" => "<title>Inner</title><button>Inside</button><iframe src=/innermost title=Innermost></iframe>".into(),
+        "/innermost" => "<title>Innermost</title><button>Deep inside</button><div onclick=1>Deep clicky</div>".into(),
+        "/frames" => format!(
+            "<title>Frames</title><button>Outside</button>
+             <iframe src=/inner title=Same></iframe>
+             <iframe src=http://localhost:{port}/form title=Cross></iframe>
+             <iframe src=/never title=Never></iframe>
+             <iframe src=http://127.0.0.1:1/ title=Broken></iframe>
+             <iframe title=Blank></iframe>
+             <iframe src=/form title=Hidden style='display:none'></iframe>
+             <div style='height:40000px'></div><iframe src=/form loading=lazy title=Lazy></iframe>"
+        ),
+        "/three" => "<title>Three</title><main><button>A</button><button>B</button><button>C</button><a href=/form>Go</a></main>".into(),
+        "/big" => {
+            let mut all = String::from("<title>Big</title>");
+            for at in 0..n {
+                match at % 4 {
+                    0 => write!(all, "<button>button {at}</button>"),
+                    1 => write!(all, "<p>paragraph {at}</p>"),
+                    2 => write!(all, "<a href=/form>link {at}</a>"),
+                    _ => write!(all, "<div style=cursor:pointer>clicky {at}</div>"),
+                }
+                .ok()?;
+            }
+            all
+        }
+        "/deep" => {
+            let (open, close) = ("<section aria-label=s>".repeat(n), "</section>".repeat(n));
+            format!("<title>Deep</title><button>Top</button>{open}<button>Bottom</button>{close}")
+        }
+        _ => "<title>No</title>no such page".into(),
+    };
+    Some(format!("<!doctype html>{body}"))
+}
+
+const FORM: &str = r#"<title>Form</title><h1>Head</h1>
+<button>Save</button><button>Save</button><button disabled>Off</button>
+<a href="/three">Three</a>
+<input aria-label="Name" value="Ada"><input type=password aria-label="Secret" value="geheim">
+<input type=checkbox checked aria-label="Agree"><select aria-label="Pick"><option>One<option selected>Two</select>
+<button aria-pressed=mixed>Half</button><input aria-label=Wrong aria-invalid=true>"#;
+
+const SHADOW: &str = r#"<title>Shadow</title><x-open></x-open><x-closed></x-closed>
+<div role=list id=owner aria-owns=owned aria-label=Owner></div><p>between</p><div role=listitem id=owned aria-label=Owned>mine</div>
+<script>
+const fill = (tag, mode) => document.querySelector(tag).attachShadow({mode}).innerHTML =
+  `<button>${mode} button</button><span style="cursor:pointer">${mode} clicky</span>`;
+fill('x-open', 'open'); fill('x-closed', 'closed');
+</script>"#;
+
+const CLICKY: &str = r#"<title>Clicky</title><div id=app><button>Real</button></div>
+<div onclick="1" style="cursor:pointer">By attribute</div>
+<p>text <span style="cursor:pointer">by <b>style</b></span> more</p>
+<div id=listens>By listener</div><div tabindex=0>By tab</div><div contenteditable>By editing</div>
+<label><input type=radio style="display:none">By label</label>
+<span id=icon style="cursor:pointer;display:inline-block;width:9px;height:9px"></span>
+<div style="cursor:pointer;visibility:hidden">Not seen</div>
+<button>Own<span style="cursor:pointer">part</span></button>
+<script>listens.addEventListener('click', () => 1); app.addEventListener('click', () => 1)</script>"#;
