@@ -1,6 +1,6 @@
 //! Faults in bad moments: each was a defect once.
 
-use tabvisor_cdp::fake::{Act, DialogKind, FakeChrome};
+use tabvisor_cdp::fake::{Act, DialogKind, FakeChrome, Kind};
 use tabvisor_cdp::task;
 use tabvisor_page::navigate::WaitUntil;
 
@@ -130,5 +130,25 @@ async fn no_script_runs_before_the_watcher_listens() {
     assert_eq!(world.fake.calls("Runtime.evaluate").len(), before);
     handle.shared.control.send_replace(session);
     assert_eq!(call.join().await.unwrap().unwrap_err().kind(), "dialog_open");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_call_that_was_given_up_while_it_waited_is_ended_when_its_turn_comes() {
+    let world = World::new().await;
+    let tab = world.open_warm().await;
+    let target = world.target(tab);
+    world.fake.occupy(&target, Kind::Script);
+    let given_up = task::spawn(world.run(tab, "LOOP", 60_000));
+    world.fake.wait_for_call(|call| call.expression().contains("LOOP")).await;
+    drop(given_up);
+    // Its turn comes only after it was given up.
+    let handle = world.supervisor.handle(tab).unwrap();
+    while handle.shared.evaluates.available_permits() < Limits::default().evaluates_per_tab {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+    assert!(world.fake.free(&target));
+    world.fake.wait_for_call(|call| call.method == "Runtime.terminateExecution").await;
+    world.run(tab, "QUICK", 20_000).await.unwrap();
     world.stop().await;
 }

@@ -41,8 +41,12 @@ pub(super) enum Outcome {
 
 /// What is left of a sending once it was answered.
 pub(super) struct Remains {
+    /// The reply to the marker before the script, if it is still outstanding.
+    pub(super) turn: Option<Reply>,
     /// The script's own reply, if it is still outstanding.
     pub(super) answer: Option<Reply>,
+    /// The reply to the marker behind the script, if it is still outstanding.
+    pub(super) sync_over: Option<Reply>,
     /// The name of the script in the page.
     pub(super) url: String,
     /// The script's turn came, so the renderer knows the session.
@@ -137,7 +141,9 @@ impl<'a> Call<'a> {
 
     pub(super) fn remains(self) -> Remains {
         Remains {
+            turn: self.started.into_outstanding(),
             answer: self.answer.into_outstanding(),
+            sync_over: self.sync_over.into_outstanding(),
             url: self.url,
             answered: self.started_at.is_some(),
             clock: self.clock,

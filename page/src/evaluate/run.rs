@@ -60,7 +60,7 @@ pub async fn run(mut link: EvaluateLink, script: &Script, around: Surroundings, 
             Err(error) => return Answered::new(Err(error), None),
         };
         let outcome = call.outcome().await;
-        let Remains { answer, url, answered, clock } = call.remains();
+        let Remains { turn, answer, sync_over, url, answered, clock } = call.remains();
         if answered {
             link.is_answered(clock);
         }
@@ -88,7 +88,13 @@ pub async fn run(mut link: EvaluateLink, script: &Script, around: Surroundings, 
             (EvaluateError::TimedOut(expiry) | EvaluateError::Aborted(expiry), Some(answer))
                 if expiry.phase == Phase::Pending || (expiry.terminated && expiry.page_responsive) =>
             {
-                Answered { outcome: Err(error), link: None, went_on: Some(WentOn::new(link, answer, url)) }
+                let went_on = WentOn::new(link, answer, url);
+                Answered { outcome: Err(error), link: None, went_on: Some(went_on) }
+            }
+            // It may still start, and nobody wants it: its turn has to be watched for.
+            (EvaluateError::Aborted(expiry), Some(answer)) if expiry.phase == Phase::Waiting => {
+                let went_on = WentOn::waiting(link, turn, answer, sync_over, url);
+                Answered { outcome: Err(error), link: None, went_on: Some(went_on) }
             }
             _ => Answered::new(Err(error), None),
         };

@@ -24,6 +24,15 @@ pub struct WentOn {
     link: EvaluateLink,
     answer: Reply,
     url: String,
+    /// It was cancelled before its turn came.
+    before_its_turn: Option<Markers>,
+}
+
+/// The replies that tell where a script is that had not started.
+#[derive(Debug)]
+struct Markers {
+    turn: Option<Reply>,
+    sync_over: Option<Reply>,
 }
 
 /// How long to wait for its next statement; a promise that never settles has none.
@@ -32,6 +41,8 @@ const NEXT_STATEMENT: Duration = Duration::from_secs(10);
 const LONGEST_WATCH: Duration = Duration::from_mins(1);
 /// How long setting the breakpoints may take.
 const SET_UP: Duration = Duration::from_secs(5);
+/// A script that is over within this time needs no ending.
+const SHORT_SCRIPT: Duration = Duration::from_millis(20);
 /// More statements than this are not watched.
 const MOST_BREAKPOINTS: usize = 500;
 
@@ -70,7 +81,17 @@ struct Locations {
 
 impl WentOn {
     pub(super) fn new(link: EvaluateLink, answer: Reply, url: String) -> Self {
-        Self { link, answer, url }
+        Self { link, answer, url, before_its_turn: None }
+    }
+
+    pub(super) fn waiting(
+        link: EvaluateLink,
+        turn: Option<Reply>,
+        answer: Reply,
+        sync_over: Option<Reply>,
+        url: String,
+    ) -> Self {
+        Self { link, answer, url, before_its_turn: Some(Markers { turn, sync_over }) }
     }
 
     /// Completes when it is over: its late answer came (and is dropped), its document went away,
@@ -79,11 +100,20 @@ impl WentOn {
         let _ = self.answer.await;
     }
 
-    /// Ends it at its next statement. Completes when it is over or ended, or when no statement of
-    /// its ran for a while; says whether one was ended.
+    /// Ends it: at once when its turn comes, if that was still to come, and at its next statement
+    /// from then on. Completes when it is over or ended, or when no statement of its ran for a
+    /// while; says whether one was ended.
     pub async fn end(self) -> bool {
-        let Self { link, answer, url } = self;
+        let Self { link, mut answer, url, before_its_turn } = self;
         let session = &link.session;
+        if let Some(markers) = before_its_turn {
+            tokio::select! {
+                biased;
+                // It refused to start, its document or its link went away.
+                _ = &mut answer => return false,
+                () = end_in_its_turn(session, markers) => {}
+            }
+        }
         let ended = tokio::select! {
             _ = answer => false,
             ended = end_at_next_statement(session, &url) => ended.unwrap_or_else(|error| {
@@ -94,6 +124,22 @@ impl WentOn {
         // Only its answer shows that nothing of the page stays paused when the link is dropped.
         let _ = session.call("Debugger.disable", json!({}), &Budget::new(SET_UP)).await;
         ended
+    }
+}
+
+/// Completes when the script's synchronous part is over: by itself, or because it was ended. While
+/// the marker behind it is not answered, the script is what runs, so ending it is exact.
+async fn end_in_its_turn(session: &Session, markers: Markers) {
+    let Markers { turn, sync_over } = markers;
+    if let Some(turn) = turn {
+        let _ = turn.await;
+    }
+    let Some(mut sync_over) = sync_over else { return };
+    let mut patience = SHORT_SCRIPT;
+    while tokio::time::timeout(patience, &mut sync_over).await.is_err() {
+        session.cast("Runtime.terminateExecution", json!({}));
+        // What this cannot end, a second time soon after will not end either.
+        patience *= 4;
     }
 }
 
