@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
@@ -75,8 +75,8 @@ impl Home {
         let ready = ready_file.to_str().unwrap();
         let all = [&["serve", "--listen", "127.0.0.1:0", "--ready-file", ready], arguments].concat();
         let mut command = self.command(&all);
-        // A group of its own, so that a panic of the test can end it with what it started.
-        command.process_group(0).stdout(File::create(&said).unwrap()).stderr(File::create(&log).unwrap());
+        // In the group of this test, so that whoever ends the test from outside ends it, too.
+        command.stdout(File::create(&said).unwrap()).stderr(File::create(&log).unwrap());
         let mut child = command.spawn().unwrap();
         let pid = child.id().unwrap();
         let ready = eventually("the service is ready", || {
@@ -120,7 +120,7 @@ impl Drop for Home {
     }
 }
 
-/// A running service.
+/// A running service; killed when dropped, and its browser with its [`Home`].
 pub struct Service {
     pub url: String,
     pub http: Http,
@@ -173,15 +173,6 @@ impl Service {
 
     fn home(&self) -> &Path {
         self.ready_file.parent().unwrap()
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        // While it was not waited for, its id is its own.
-        if self.child.id().is_some() {
-            let _ = kill_process_group(raw(self.pid), Signal::KILL);
-        }
     }
 }
 
