@@ -37,7 +37,7 @@ stalls: chromium ## 24 tabs, 19 of them stuck: how late are the answers?
 
 soak: chromium ## 300 launches and stops, 30 SIGKILLs of the owner: is anything left?
 	TABVISOR_SOAK_LAUNCHES=300 TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor-cdp --release --test launch -- --nocapture
-	TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor --release --test service sigkill -- --nocapture
+	TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor --release --test service killed_service -- --nocapture
 
 bench: chromium ## An evaluate against a bare link, as ratios; answers after a death
 	cargo bench --bench evaluate --bench loss
