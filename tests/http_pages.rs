@@ -584,7 +584,7 @@ async fn bad_input_is_refused_by_name_and_leaves_the_tab_as_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "does not hold yet"]
+#[ignore = "known defect: ending a cancelled script drops the microtasks queued in its page, a neighbour's answer among them"]
 async fn the_end_of_a_loop_that_awaits_costs_no_call_beside_it() {
     let served = serve().await;
     let tab = served.open("/ok").await;
@@ -631,7 +631,7 @@ async fn a_loop_whose_client_went_away_before_it_started_does_not_hold_the_tab()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "does not hold yet"]
+#[ignore = "known defect: targetInfoChanged does not bring the title of the document"]
 async fn the_title_of_a_page_is_known_once_it_has_loaded() {
     let served = serve().await;
     let tab = served.open("/ok").await;
