@@ -24,6 +24,7 @@ mod evaluates;
 pub mod events;
 mod facade;
 pub mod ids;
+mod later;
 mod leaf;
 pub mod limits;
 mod queue;

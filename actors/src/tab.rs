@@ -31,6 +31,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::action::{self, Action};
 use crate::dialog_watcher::confirmed;
 use crate::error::TabError;
+use crate::later::later;
 use crate::leaf::{self, End};
 use crate::queue::ActionQueue;
 use crate::shared::TabShared;
@@ -211,7 +212,7 @@ impl State {
             }
             match leaf::spawn(myself.get_cell(), work).await {
                 Ok(cell) => {
-                    let overdue = overdue(myself, cell.get_id(), budget.left() + KILL_GRACE);
+                    let overdue = later(myself, budget.left() + KILL_GRACE, TabMsg::Overdue(cell.get_id()));
                     let work = AtWork { cell, name, budget, reply, _permit: permit, _overdue: overdue };
                     self.at_work = Some(work);
                     return;
@@ -268,12 +269,4 @@ async fn dial(tab: Arc<TabShared>) -> Result<(Link, Session), CdpError> {
 async fn watch_link(session: Session, tab: ActorRef<TabMsg>) {
     let cause = session.link_closed().await;
     let _ = tab.cast(TabMsg::LinkClosed(cause));
-}
-
-fn overdue(tab: &ActorRef<TabMsg>, id: ActorId, wait: Duration) -> Task<()> {
-    let tab = tab.clone();
-    task::spawn(async move {
-        tokio::time::sleep(wait).await;
-        let _ = tab.cast(TabMsg::Overdue(id));
-    })
 }

@@ -75,6 +75,15 @@ impl Budget {
     /// # Errors
     /// [`BadBudget`] naming `field` when `total` is zero or over `max`.
     pub fn checked(field: &'static str, total: Duration, max: Duration) -> Result<Self, BadBudget> {
+        Self::check_total(field, total, max)?;
+        Ok(Self::new(total))
+    }
+
+    /// Checks the whole of a budget against the limits of the service.
+    ///
+    /// # Errors
+    /// As [`checked`](Self::checked).
+    pub fn check_total(field: &'static str, total: Duration, max: Duration) -> Result<(), BadBudget> {
         if total.is_zero() {
             return Err(BadBudget::NotPositive { field, got: "0".into() });
         }
@@ -82,7 +91,7 @@ impl Budget {
             let got = u64::try_from(total.as_millis()).unwrap_or(u64::MAX);
             return Err(BadBudget::OverMaximum { field, got, max });
         }
-        Ok(Self::new(total))
+        Ok(())
     }
 
     /// Reads a number of milliseconds as it comes over a wire or a command line: a positive

@@ -6,9 +6,10 @@ use ractor::{ActorId, ActorRef};
 use tabvisor_page::evaluate::{Answered, EvaluateError, Phase, WentOn};
 use tokio::time::Instant;
 
-use super::{Call, EvaluatesMsg, KILL_GRACE, Run, State, later};
+use super::{Call, EvaluatesMsg, KILL_GRACE, Run, State};
 use crate::error::TabError;
 use crate::evaluate;
+use crate::later::later;
 use crate::leaf::{self, End};
 
 impl State {

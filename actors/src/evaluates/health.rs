@@ -9,8 +9,9 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::task;
 use tokio::time::Instant;
 
-use super::{EvaluatesMsg, State, later};
+use super::{EvaluatesMsg, State};
 use crate::events::Event;
+use crate::later::later;
 use crate::shared::{Stuck, TabShared};
 use crate::stuck::{Effect, Health};
 

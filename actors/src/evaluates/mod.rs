@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
 use tabvisor_cdp::budget::Budget;
-use tabvisor_cdp::task::{self, Task};
+use tabvisor_cdp::task::Task;
 use tabvisor_page::clock::PageClock;
 use tabvisor_page::evaluate::{Answered, EvaluateLink, Script, Value};
 use tokio::sync::OwnedSemaphorePermit;
@@ -196,13 +196,4 @@ impl Actor for Evaluates {
         }
         Ok(())
     }
-}
-
-/// Sends `message` to `actor` after `wait`, unless the task is dropped before.
-fn later(actor: &ActorRef<EvaluatesMsg>, wait: Duration, message: EvaluatesMsg) -> Task<()> {
-    let actor = actor.clone();
-    task::spawn(async move {
-        tokio::time::sleep(wait).await;
-        let _ = actor.cast(message);
-    })
 }

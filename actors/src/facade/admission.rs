@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tabvisor_cdp::budget::{BadBudget, Budget};
+use tabvisor_cdp::budget::Budget;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::TabError;
@@ -25,13 +25,5 @@ pub(super) fn permit(
 
 /// A budget has to be positive and under the configured maximum.
 pub(super) fn check_budget(budget: &Budget, max: Duration) -> Result<(), TabError> {
-    let total = budget.total();
-    if total.is_zero() {
-        return Err(BadBudget::NotPositive { field: "budget", got: "0".into() }.into());
-    }
-    if total > max {
-        let got = u64::try_from(total.as_millis()).unwrap_or(u64::MAX);
-        return Err(BadBudget::OverMaximum { field: "budget", got, max }.into());
-    }
-    Ok(())
+    Ok(Budget::check_total("budget", budget.total(), max)?)
 }
