@@ -1,5 +1,5 @@
-//! The HTTP service over real pages: what scripts give, what goes wrong with them, which tab is
-//! meant, and what happens when the client goes away.
+//! The HTTP service over real pages: what scripts give, what goes wrong with them, and which tab
+//! is meant.
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
@@ -8,77 +8,10 @@ mod support;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use support::http::{Answer, Http};
-use support::{Pages, Running, ms, secs};
-use tabvisor::Config;
-use tabvisor::http::{Access, Service, router};
-use tabvisor_cdp::task::{self, Task};
+use support::served::{assert_result, failure, said, serve, serve_with};
+use support::{ms, secs};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
-
-/// The service's router on a socket, over a supervisor with a Chromium of its own.
-struct Served {
-    http: Http,
-    pages: Pages,
-    running: Running,
-    _server: Task<()>,
-}
-
-async fn serve() -> Served {
-    serve_with(|_| {}).await
-}
-
-async fn serve_with(change: impl Fn(&mut Config)) -> Served {
-    let running = support::start_with(&change).await;
-    let mut config = support::config(&running.state);
-    change(&mut config);
-    let tabvisor = &running.tabvisor;
-    let (supervisor, browser) = (tabvisor.supervisor().clone(), tabvisor.browser());
-    let service = Service::new(supervisor, Some(browser), Access::for_everybody(), &config);
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let http = Http::new(listener.local_addr().unwrap());
-    let server = task::spawn(async move { axum::serve(listener, router(service)).await.unwrap() });
-    Served { http, pages: Pages::start().await, running, _server: server }
-}
-
-impl Served {
-    async fn open(&self, path: &str) -> String {
-        self.http.open(&self.pages.url(path)).await
-    }
-
-    /// A number of the page, once the tab takes calls. A busy machine may have it refuse them for
-    /// a moment after a script was ended.
-    async fn number(&self, tab: &str, of: &str) -> u64 {
-        support::eventually(of, || async {
-            self.http.evaluate_within(tab, of, 5000).await["result"].as_u64()
-        })
-        .await
-    }
-
-    async fn stop(self) {
-        self.running.stop().await;
-    }
-}
-
-/// What an answer says of its value: everything but where it came from.
-fn said(answer: &Answer) -> Value {
-    assert_eq!((answer.status, &answer["ok"]), (200, &json!(true)), "{answer:?}");
-    let mut body = answer.body.clone();
-    let members = body.as_object_mut().unwrap();
-    for member in ["ok", "targetId", "url"] {
-        members.remove(member).unwrap_or_else(|| panic!("no {member}: {answer:?}"));
-    }
-    body
-}
-
-fn assert_result(answer: &Answer, result: impl Into<Value>) {
-    assert_eq!((answer.status, &answer["result"]), (200, &result.into()), "{answer:?}");
-}
-
-/// Status, code and reason.
-fn failure(answer: &Answer) -> (u16, Option<&str>, Option<&str>) {
-    (answer.status, answer["code"].as_str(), answer["reason"].as_str())
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn results_are_those_of_the_contract_and_keep_their_meaning() {
@@ -485,61 +418,6 @@ async fn a_tab_goes_by_id_label_target_or_its_beginning_and_is_remembered() {
     served.stop().await;
 }
 
-/// Starts `function` in the page and closes the connection of its call after 200 ms.
-async fn closed_after_a_moment(served: &Served, tab: &str, function: &str) {
-    let function = format!("fetch('/never').catch(() => {{}}); {function}");
-    let body = json!({ "kind": "evaluate", "targetId": tab, "fn": function, "timeoutMs": 60_000 });
-    let connection = served.http.begin("POST /act", &body.to_string()).await;
-    served.pages.never_asked.notified().await;
-    tokio::time::sleep(ms(200)).await;
-    drop(connection);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_goes_away_ends_its_loop_and_frees_its_place() {
-    let served = serve().await;
-    let (tab, sibling) = (served.open("/ok").await, served.open("/ok").await);
-    let beside = served.http.evaluating(&sibling, "new Promise(it => { window.answer = it })", 60_000);
-    served.http.in_flight(&sibling, 1).await;
-    closed_after_a_moment(&served, &tab, "window.count = 0; while (true) window.count++").await;
-    let first = served.number(&tab, "window.count").await;
-    assert!(first > 0);
-    assert_eq!(served.number(&tab, "window.count").await, first, "it counts on");
-    served.http.in_flight(&tab, 0).await;
-    // Nothing of it reached the other tab.
-    assert_result(&served.http.evaluate(&sibling, "window.answer('mine'); return 1").await, 1);
-    assert_result(&beside.join().await.unwrap(), "mine");
-    served.stop().await;
-}
-
-/// Counts, and awaits after each step.
-const COUNTS_ON: &str =
-    "for (;;) { window.c = (window.c || 0) + 1; await new Promise(r => setTimeout(r, 10)) }";
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_goes_away_ends_a_loop_that_awaits() {
-    let served = serve().await;
-    let tab = served.open("/ok").await;
-    // The page's own timer goes on.
-    served.http.evaluate(&tab, "window.own = 0; setInterval(() => window.own++, 10); return 1").await;
-    closed_after_a_moment(&served, &tab, COUNTS_ON).await;
-    served.http.in_flight(&tab, 0).await;
-    let last = support::eventually("the counter stands", || async {
-        let first = served.number(&tab, "window.c").await;
-        tokio::time::sleep(ms(300)).await;
-        (served.number(&tab, "window.c").await == first).then_some(first)
-    })
-    .await;
-    assert!(last > 0);
-    let own = served.number(&tab, "window.own").await;
-    support::eventually("the page's own timer goes on", || async {
-        (served.number(&tab, "window.own").await > own).then_some(())
-    })
-    .await;
-    assert_eq!(served.number(&tab, "window.c").await, last);
-    served.stop().await;
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bad_input_is_refused_by_name_and_leaves_the_tab_as_it_was() {
     let served = serve().await;
@@ -580,53 +458,6 @@ async fn bad_input_is_refused_by_name_and_leaves_the_tab_as_it_was() {
     assert_result(&answer, false);
     let row = served.http.row(&tab).await;
     assert_eq!((&row["state"], &row["queue"]["evaluates"]), (&json!("ready"), &json!(0)), "{row}");
-    served.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "known defect: ending a cancelled script drops the microtasks queued in its page, a neighbour's answer among them"]
-async fn the_end_of_a_loop_that_awaits_costs_no_call_beside_it() {
-    let served = serve().await;
-    let tab = served.open("/ok").await;
-    for round in 0..20 {
-        closed_after_a_moment(&served, &tab, COUNTS_ON).await;
-        for _ in 0..30 {
-            let beside = served.http.evaluate_within(&tab, "1 + 1", 5000).await;
-            assert_result(&beside, 2);
-        }
-        assert_eq!(served.http.row(&tab).await["state"], "ready", "round {round}");
-    }
-    served.stop().await;
-}
-
-/// Sends a call to a page whose own script runs for `work` ms, and goes away while it waits.
-async fn closed_while_it_waits(served: &Served, tab: &str, work: u64, function: &str) {
-    let busy =
-        format!("setTimeout(() => {{ fetch('/never').catch(() => {{}}); work({work}) }}, 0); return 1");
-    served.http.evaluate(tab, &busy).await;
-    served.pages.never_asked.notified().await;
-    let body = json!({ "kind": "evaluate", "targetId": tab, "fn": function, "timeoutMs": 30_000 });
-    let connection = served.http.begin("POST /act", &body.to_string()).await;
-    served.http.in_flight(tab, 1).await;
-    tokio::time::sleep(ms(50)).await;
-    drop(connection);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_that_is_cancelled_while_it_waits_does_not_make_its_tab_stuck() {
-    let served = serve().await;
-    let tab = served.open("/busy").await;
-    closed_while_it_waits(&served, &tab, 700, "1").await;
-    assert_result(&served.http.evaluate_within(&tab, "1 + 1", 10_000).await, 2);
-    served.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_whose_client_went_away_before_it_started_does_not_hold_the_tab() {
-    let served = serve().await;
-    let tab = served.open("/busy").await;
-    closed_while_it_waits(&served, &tab, 700, "while (true) {}").await;
-    assert_eq!(served.number(&tab, "1 + 1").await, 2);
     served.stop().await;
 }
 

@@ -13,6 +13,8 @@ pub mod pages;
 pub mod processes;
 pub mod proxy;
 pub mod raw;
+#[cfg(feature = "http")]
+pub mod served;
 #[cfg(feature = "cli")]
 pub mod service;
 pub mod stage;

@@ -47,8 +47,8 @@ pub(super) struct Remains {
     pub(super) answer: Option<Reply>,
     /// The reply to the marker behind the script, if it is still outstanding.
     pub(super) sync_over: Option<Reply>,
-    /// The name of the script in the page.
-    pub(super) url: String,
+    /// The name of the script in the page, if it can be ended under it.
+    pub(super) url: Option<String>,
     /// The script's turn came, so the renderer knows the session.
     pub(super) answered: bool,
     /// The page's clock at that moment.
@@ -61,8 +61,8 @@ pub(super) struct Call<'a> {
     budget: &'a Budget,
     around: &'a Surroundings,
     limit: usize,
-    /// The name of the script in the page.
-    url: String,
+    /// The name of the script in the page, if it can be ended under it.
+    url: Option<String>,
     machine: Machine,
     started: Slot,
     answer: Slot,
@@ -108,7 +108,7 @@ impl<'a> Call<'a> {
         };
         let marker = source::marker();
         let url = source::script_url();
-        let sent = source::script(&script.text, form, limits, &url);
+        let (sent, has_checks) = source::script(&script.text, form, limits, &url);
         let clock = source::clock_marker();
         let commands =
             [("Runtime.evaluate", &*clock), ("Runtime.evaluate", &*sent), ("Runtime.evaluate", &*marker)];
@@ -119,7 +119,7 @@ impl<'a> Call<'a> {
             budget,
             around,
             limit: script.max_result_bytes,
-            url,
+            url: has_checks.then_some(url),
             machine: Machine::sent(),
             started,
             answer,

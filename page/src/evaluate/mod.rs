@@ -5,6 +5,7 @@
 //! one [`Answered`], which also says whether the link may serve again.
 
 mod call;
+mod checks;
 mod counts;
 mod outcome;
 mod phase;

@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::value::RawValue;
 
+use super::checks;
 use crate::clock::READ_CLOCK;
 
 /// How the caller's text stands in the script.
@@ -61,8 +62,9 @@ pub(super) struct Limits {
 /// cannot carry, `{t, why, bytes?}` for what is not sent, `{t: "late"}`, or `{t: "threw", ...}`.
 const PRELUDE: &str = include_str!("prelude.js");
 
-/// Parameters of the `Runtime.evaluate` that runs `text`, under the name `url`.
-pub(super) fn script(text: &str, form: Form, limits: Limits, url: &str) -> Box<RawValue> {
+/// Parameters of the `Runtime.evaluate` that runs `text`, under the name `url`; and whether the
+/// text has checks, so that it can be ended where it goes on by itself.
+pub(super) fn script(text: &str, form: Form, limits: Limits, url: &str) -> (Box<RawValue>, bool) {
     let (open, close) = match form {
         Form::Expression => ("()=>(", ")"),
         Form::AwaitExpression => ("async()=>(", ")"),
@@ -71,15 +73,21 @@ pub(super) fn script(text: &str, form: Form, limits: Limits, url: &str) -> Box<R
     let Limits { deadline_ms, timeout_ms, max_result_bytes } = limits;
     let prelude = PRELUDE.trim_end();
     // The line break ends a trailing `// comment` of the caller's.
-    let expression =
-        format!("({prelude})({deadline_ms},{max_result_bytes},{open}{text}\n{close})\n//# sourceURL={url}");
-    raw(&serde_json::json!({
+    let checked = checks::with_checks(open, text, close);
+    let has_checks = checked.is_some();
+    let run = match checked {
+        Some(text) => checks::surrounding(&format!("{open}{text}\n{close}"), url),
+        None => format!("{open}{text}\n{close}"),
+    };
+    let expression = format!("({prelude})({deadline_ms},{max_result_bytes},{run})\n//# sourceURL={url}");
+    let params = raw(&serde_json::json!({
         "expression": expression,
         "awaitPromise": true,
         "returnByValue": true,
         "userGesture": true,
         "timeout": timeout_ms,
-    }))
+    }));
+    (params, has_checks)
 }
 
 /// Parameters of a `Runtime.evaluate` whose answer only tells where the renderer is.
@@ -99,9 +107,9 @@ pub(super) fn script_url() -> String {
     format!("tabvisor-evaluate-{now:x}-{}.js", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The line of the script on which the caller's text begins, counted from zero.
-pub(super) fn first_line_of_text() -> usize {
-    PRELUDE.trim_end().lines().count() - 1
+/// Parameters of a `Runtime.evaluate` that ends the script called `url` at its next check.
+pub(super) fn end(url: &str) -> Box<RawValue> {
+    raw(&serde_json::json!({ "expression": checks::end(url), "returnByValue": true }))
 }
 
 fn raw(value: &serde_json::Value) -> Box<RawValue> {
@@ -125,10 +133,11 @@ mod tests {
     #[test]
     fn the_callers_text_is_sent_as_it_is() {
         let limits = Limits { deadline_ms: 17.5, timeout_ms: 490, max_result_bytes: 10 };
-        let sent = script("\"a\\n\" // `c`", Form::Expression, limits, "u.js");
+        let (sent, has_checks) = script("\"a\\n\" // `c`", Form::Expression, limits, "u.js");
         let sent: serde_json::Value = serde_json::from_str(sent.get()).unwrap();
         let expression = sent["expression"].as_str().unwrap();
         assert!(expression.contains("(17.5,10,()=>(\"a\\n\" // `c`\n))"), "{expression}");
         assert_eq!(sent["timeout"], 490);
+        assert!(!has_checks);
     }
 }
