@@ -6,6 +6,7 @@
 //! | [`navigate`] | navigation that is not success until the document commits |
 //! | [`dialog`] | JavaScript dialogs: which is open, which id names it |
 //! | [`snapshot`] | a page as text, from Chromium's accessibility tree |
+//! | [`frame_sessions`] | sessions on frames that live in processes of their own |
 //! | [`refs`] | names for elements that never lie |
 //! | [`condition`] | what makes every call on a tab answer at once: a dialog, a crash |
 //! | [`clock`] | the page's clock against ours |
@@ -17,6 +18,7 @@ pub mod clock;
 pub mod condition;
 pub mod dialog;
 pub mod evaluate;
+pub mod frame_sessions;
 pub mod navigate;
 pub mod refs;
 pub mod snapshot;

@@ -95,7 +95,7 @@ impl Supervisor {
         }
         check_budget(budget, limits.max_budget())?;
         let max_result_bytes = request.max_result_bytes.unwrap_or(usize::MAX).min(limits.max_result_bytes);
-        let script = Script { text: request.function, max_result_bytes };
+        let script = Script { text: request.function, max_result_bytes, element: None };
         let outcome = self.evaluate_admitted(handle, script, budget).await;
         metrics::counter!("tabvisor_evaluates_total", "engine" => "cdp").increment(1);
         let word = outcome_word(&outcome);

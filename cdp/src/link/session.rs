@@ -59,6 +59,12 @@ impl Session {
         self.id.as_deref()
     }
 
+    /// A handle on another session of the same link.
+    #[must_use]
+    pub fn sibling(&self, id: &str) -> Self {
+        Self::new(Arc::clone(&self.shared), Some(Arc::from(id)))
+    }
+
     /// Calls `method` and waits for its answer within `budget`.
     ///
     /// # Errors

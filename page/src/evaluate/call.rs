@@ -15,12 +15,14 @@ use super::counts::Counted;
 use super::outcome::{BlockedBy, EvaluateError, Expiry};
 use super::phase::{Effect, Input, Machine, Phase};
 use super::run::Surroundings;
+use super::site::Site;
 use super::source::{self, Form, Limits};
 use super::value::{self, Answer, Value};
 use super::wait::{Slot, bad_news, cancelled, moment};
 use super::{EvaluateLink, Script};
 use crate::clock::{self, PageClock};
 use crate::condition::Condition;
+use crate::refs::StaleReason;
 
 /// How long the page gets to answer the marker behind a script that was ended or asked to end:
 /// what it answers is the difference between a tab that is usable and one that is stuck.
@@ -57,7 +59,8 @@ pub(super) struct Remains {
 
 /// One sending of the script between its markers.
 pub(super) struct Call<'a> {
-    link: &'a EvaluateLink,
+    warm: bool,
+    site: &'a Site,
     budget: &'a Budget,
     around: &'a Surroundings,
     limit: usize,
@@ -69,8 +72,8 @@ pub(super) struct Call<'a> {
     sync_over: Slot,
     probe: Slot,
     interrupt: Slot,
-    /// The script's own timeout; it counts from the script's start.
-    timeout: Duration,
+    /// The script's own timeout, if it has one; it counts from the script's start.
+    timeout: Option<Duration>,
     started_at: Option<Instant>,
     ended_by_timeout_from: Instant,
     work_ends: Option<Instant>,
@@ -92,6 +95,7 @@ enum Happened {
 impl<'a> Call<'a> {
     pub(super) async fn send(
         link: &'a EvaluateLink,
+        site: &'a Site,
         script: &Script,
         form: Form,
         around: &'a Surroundings,
@@ -99,7 +103,7 @@ impl<'a> Call<'a> {
     ) -> Result<Self, EvaluateError> {
         let reserve = budget.cleanup_reserve();
         let work = budget.reserving(reserve);
-        let queued = |_| expired_while_queued(budget);
+        let queued = |_| expired(budget, Phase::Queued, true);
         budget.check().map_err(queued)?;
         let limits = Limits {
             deadline_ms: link.clock.unwrap_or(around.clock).deadline_ms(work.deadline()),
@@ -108,25 +112,26 @@ impl<'a> Call<'a> {
         };
         let marker = source::marker();
         let url = source::script_url();
-        let (sent, has_checks) = source::script(&script.text, form, limits, &url);
+        let sent = source::script(&script.text, form, limits, &url, site.object.as_deref());
         let clock = source::clock_marker();
         let commands =
-            [("Runtime.evaluate", &*clock), ("Runtime.evaluate", &*sent), ("Runtime.evaluate", &*marker)];
-        let replies = budget.run(link.session.send_all(commands)).await.map_err(queued)??;
+            [("Runtime.evaluate", &*clock), (sent.method, &*sent.params), ("Runtime.evaluate", &*marker)];
+        let replies = budget.run(site.session.send_all(commands)).await.map_err(queued)??;
         let [started, answer, sync_over] = replies.map(Slot::new);
         Ok(Self {
-            link,
+            warm: link.warm,
+            site,
             budget,
             around,
             limit: script.max_result_bytes,
-            url: has_checks.then_some(url),
+            url: sent.has_checks.then_some(url),
             machine: Machine::sent(),
             started,
             answer,
             sync_over,
             probe: Slot::empty(),
             interrupt: Slot::empty(),
-            timeout: Duration::from_millis(limits.timeout_ms),
+            timeout: site.object.is_none().then(|| Duration::from_millis(limits.timeout_ms)),
             started_at: None,
             ended_by_timeout_from: work.deadline() - TIMEOUT_SLACK,
             work_ends: Some(work.deadline()),
@@ -221,6 +226,7 @@ impl<'a> Call<'a> {
             Answer::Value(value) => Outcome::Value(value),
             Answer::Threw(thrown) => Outcome::Failed(EvaluateError::Threw(thrown)),
             Answer::DoesNotCompile(why) => Outcome::DoesNotCompile(why),
+            Answer::Detached => Outcome::Failed(EvaluateError::Stale(StaleReason::NodeDetached)),
             Answer::Unreadable(why) => Outcome::Failed(EvaluateError::Unreadable(why)),
             Answer::Late if Instant::now() < self.ended_by_timeout_from => Outcome::WrongClock,
             Answer::Late => {
@@ -245,21 +251,21 @@ impl<'a> Call<'a> {
     }
 
     fn timeout_has_struck(&self) -> bool {
-        let slack = TIMEOUT_SLACK.min(self.timeout / 20);
-        self.started_at.is_some_and(|at| at.elapsed() + slack >= self.timeout)
+        let (Some(timeout), Some(started)) = (self.timeout, self.started_at) else { return false };
+        started.elapsed() + TIMEOUT_SLACK.min(timeout / 20) >= timeout
     }
 
     fn probe(&mut self) {
-        self.probe.refill(self.link.session.try_send("Runtime.evaluate", source::marker()));
-        if self.link.warm {
-            self.interrupt.refill(self.link.session.try_send("Performance.getMetrics", json!({})));
+        self.probe.refill(self.site.session.try_send("Runtime.evaluate", source::marker()));
+        if self.warm {
+            self.interrupt.refill(self.site.session.try_send("Performance.getMetrics", json!({})));
         }
     }
 
     fn terminate(&mut self) {
         // Asked beside it: whether what runs services interrupts at all.
-        self.interrupt.refill(self.link.session.try_send("Performance.getMetrics", json!({})));
-        self.link.session.cast("Runtime.terminateExecution", json!({}));
+        self.interrupt.refill(self.site.session.try_send("Performance.getMetrics", json!({})));
+        self.site.session.cast("Runtime.terminateExecution", json!({}));
     }
 
     fn with_phase(&self, error: EvaluateError) -> EvaluateError {
@@ -303,16 +309,17 @@ fn is_termination(code: i64, message: &str) -> bool {
     message.contains("was terminated") || (code == -32603 && message == "Internal error")
 }
 
-pub(super) fn expired_while_queued(budget: &Budget) -> EvaluateError {
+/// It expired, or was cancelled, before anything of it could run.
+pub(super) fn expired(budget: &Budget, phase: Phase, page_responsive: bool) -> EvaluateError {
     let expiry = Expiry {
         budget: budget.total(),
         elapsed: budget.elapsed(),
-        phase: Phase::Queued,
+        phase,
         terminated: false,
-        page_responsive: true,
+        page_responsive,
         still_running: false,
         may_start_within_ms: None,
-        blocked_by: None,
+        blocked_by: (!page_responsive).then_some(BlockedBy::Unknown),
     };
     if budget.is_cancelled() { EvaluateError::Aborted(expiry) } else { EvaluateError::TimedOut(expiry) }
 }

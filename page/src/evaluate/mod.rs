@@ -10,6 +10,7 @@ mod counts;
 mod outcome;
 mod phase;
 mod run;
+mod site;
 mod source;
 mod value;
 mod wait;
@@ -23,6 +24,7 @@ use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::{DialOptions, Link, LinkOptions, Session};
 
 use crate::clock::{self, PageClock, READ_CLOCK};
+use crate::refs::FrameId;
 
 pub use counts::ScriptCounts;
 pub use outcome::{BlockedBy, EvaluateError, Expiry};
@@ -38,6 +40,17 @@ pub struct Script {
     pub text: String,
     /// Largest result in bytes of JSON; a larger one is named, not sent.
     pub max_result_bytes: usize,
+    /// What it gets as `el`; without one it runs in the main frame and gets nothing.
+    pub element: Option<Element>,
+}
+
+/// An element to run a script on, in its own frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// Its DOM node.
+    pub backend_node_id: i64,
+    /// The target of its process, where its frame does not live in the page's own.
+    pub frame_target: Option<FrameId>,
 }
 
 /// A link of its own for evaluates on one target.
@@ -51,6 +64,8 @@ pub struct EvaluateLink {
     /// The page answered on this session once, so it is known to the renderer.
     warm: bool,
     clock: Option<PageClock>,
+    /// A session on a frame in a process of its own, once one was needed.
+    frame: Option<(FrameId, Session)>,
 }
 
 impl EvaluateLink {
@@ -67,7 +82,7 @@ impl EvaluateLink {
     ) -> Result<Self, CdpError> {
         let link = Link::connect(browser, dial, options, budget).await?;
         let session = link.attach(target_id, budget).await?;
-        Ok(Self { link, session, warm: false, clock: None })
+        Ok(Self { link, session, warm: false, clock: None, frame: None })
     }
 
     /// Waits until the page has answered on this session, and reads its clock. On a stuck page
@@ -81,6 +96,19 @@ impl EvaluateLink {
         self.clock = clock::read_answer(&reply, Instant::now());
         self.warm = true;
         Ok(())
+    }
+
+    /// The session on a frame that lives in a process of its own. One that is attached to a frame
+    /// that is already stuck can neither end its script nor tell what holds it.
+    async fn frame_session(&mut self, target: &FrameId, budget: &Budget) -> Result<Session, CdpError> {
+        if let Some((_, session)) = self.frame.as_ref().filter(|(frame, _)| frame == target) {
+            return Ok(session.clone());
+        }
+        let session = self.link.attach(target, budget).await?;
+        if let Some((_, unused)) = self.frame.replace((FrameId::clone(target), session.clone())) {
+            self.link.root().cast("Target.detachFromTarget", serde_json::json!({ "sessionId": unused.id() }));
+        }
+        Ok(session)
     }
 
     /// A marker was answered on this session: the renderer knows it, and the page's clock is this.

@@ -8,6 +8,7 @@ use tabvisor_cdp::error::CdpError;
 use super::phase::Phase;
 use super::value::Thrown;
 use crate::dialog::Dialog;
+use crate::refs::StaleReason;
 
 /// What keeps a page from answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -65,6 +66,9 @@ pub enum EvaluateError {
     /// The text is no JavaScript in any of the three forms; nothing ran.
     #[error("the function does not compile: {0}")]
     DoesNotCompile(String),
+    /// The element it was to run on is gone; nothing ran.
+    #[error("the element is gone ({0:?})")]
+    Stale(StaleReason),
     /// The budget ended first.
     #[error("evaluate timed out after {} ms ({})", .0.budget.as_millis(), .0.story())]
     TimedOut(Expiry),

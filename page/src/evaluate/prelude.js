@@ -1,9 +1,11 @@
-(deadline, limit, run) => {
+(deadline, limit, run, el) => {
   let now;
   try { now = performance.timeOrigin + new Event('').timeStamp; } catch { }
   try { if (!(now > 0)) now = Date.now(); } catch { }
   // The page may have put anything on Object.prototype, a `then` too.
   if (now > deadline) return { __proto__: null, t: 'late' };
+  if (el !== undefined && !(el.isConnected && el.ownerDocument === document)) return { __proto__: null, t: 'detached' };
+  const call = (f) => (el === undefined ? f() : f(el));
   const text = (of) => { try { return String(of); } catch { return ''; } };
   // A length over the limit is a size over the limit: no need to encode 100 MiB to know it.
   const bytes = (s) => (s.length * 3 <= limit ? 0 : s.length > limit ? s.length : new TextEncoder().encode(s).length);
@@ -63,13 +65,13 @@
     return { __proto__: null, t: 'threw', name: name.slice(0, 256), message: message.slice(0, 8192), stack: stack.slice(0, 8192), later };
   };
   try {
-    let v = run();
-    if (typeof v === 'function') v = v();
+    let v = call(run);
+    if (typeof v === 'function') v = call(v);
     if (v !== null && typeof v === 'object' && typeof v.then === 'function') {
       return (async () => {
         try {
           let got = await v;
-          if (typeof got === 'function') got = await got();
+          if (typeof got === 'function') got = await call(got);
           return describe(got);
         } catch (e) { return threw(e, true); }
       })();

@@ -10,6 +10,7 @@ use super::call::{Call, Outcome, Remains};
 use super::counts::ScriptCounts;
 use super::outcome::EvaluateError;
 use super::phase::Phase;
+use super::site::Site;
 use super::source::Form;
 use super::value::Value;
 use super::went_on::WentOn;
@@ -52,10 +53,16 @@ pub async fn run(mut link: EvaluateLink, script: &Script, around: Surroundings, 
     if let Some(error) = refusal(&around) {
         return Answered::new(Err(error), Some(link));
     }
+    let site = match Site::find(&mut link, script.element.as_ref(), &around, budget).await {
+        Ok(site) => site,
+        // The page answered that the element is gone: the link has seen nothing wrong.
+        Err(error @ EvaluateError::Stale(_)) => return Answered::new(Err(error), Some(link)),
+        Err(error) => return Answered::new(Err(error), None),
+    };
     let mut form = Form::first(&script.text);
     let mut clock_was_read_again = false;
     loop {
-        let mut call = match Call::send(&link, script, form, &around, budget).await {
+        let mut call = match Call::send(&link, &site, script, form, &around, budget).await {
             Ok(call) => call,
             Err(error) => return Answered::new(Err(error), None),
         };
@@ -65,7 +72,10 @@ pub async fn run(mut link: EvaluateLink, script: &Script, around: Surroundings, 
             link.is_answered(clock);
         }
         let error = match outcome {
-            Outcome::Value(value) => return Answered::new(Ok(value), Some(link)),
+            Outcome::Value(value) => {
+                site.release();
+                return Answered::new(Ok(value), Some(link));
+            }
             Outcome::WrongClock if clock.is_some() && !clock_was_read_again => {
                 clock_was_read_again = true;
                 continue;
@@ -82,18 +92,19 @@ pub async fn run(mut link: EvaluateLink, script: &Script, around: Surroundings, 
         };
         return match (&error, answer) {
             // The page's own doing; the link has seen nothing wrong.
-            (EvaluateError::Threw(_) | EvaluateError::DoesNotCompile(_), _) => {
+            (EvaluateError::Threw(_) | EvaluateError::DoesNotCompile(_) | EvaluateError::Stale(_), _) => {
+                site.release();
                 Answered::new(Err(error), Some(link))
             }
             (EvaluateError::TimedOut(expiry) | EvaluateError::Aborted(expiry), Some(answer))
                 if expiry.phase == Phase::Pending || (expiry.terminated && expiry.page_responsive) =>
             {
-                let went_on = WentOn::new(link, answer, url);
+                let went_on = WentOn::new(link, site, answer, url);
                 Answered { outcome: Err(error), link: None, went_on: Some(went_on) }
             }
             // It may still start, and nobody wants it: its turn has to be watched for.
             (EvaluateError::Aborted(expiry), Some(answer)) if expiry.phase == Phase::Waiting => {
-                let went_on = WentOn::waiting(link, turn, answer, sync_over, url);
+                let went_on = WentOn::waiting(link, site, turn, answer, sync_over, url);
                 Answered { outcome: Err(error), link: None, went_on: Some(went_on) }
             }
             _ => Answered::new(Err(error), None),

@@ -62,32 +62,45 @@ pub(super) struct Limits {
 /// cannot carry, `{t, why, bytes?}` for what is not sent, `{t: "late"}`, or `{t: "threw", ...}`.
 const PRELUDE: &str = include_str!("prelude.js");
 
-/// Parameters of the `Runtime.evaluate` that runs `text`, under the name `url`; and whether the
-/// text has checks, so that it can be ended where it goes on by itself.
-pub(super) fn script(text: &str, form: Form, limits: Limits, url: &str) -> (Box<RawValue>, bool) {
+/// A command that runs a caller's text.
+pub(super) struct Command {
+    pub(super) method: &'static str,
+    pub(super) params: Box<RawValue>,
+    /// The text has checks, so it can be ended where it goes on by itself.
+    pub(super) has_checks: bool,
+}
+
+/// The command that runs `text` under the name `url`: in the page, or on the element that is the
+/// object `on` there.
+pub(super) fn script(text: &str, form: Form, limits: Limits, url: &str, on: Option<&str>) -> Command {
+    let el = if on.is_some() { "el" } else { "" };
     let (open, close) = match form {
-        Form::Expression => ("()=>(", ")"),
-        Form::AwaitExpression => ("async()=>(", ")"),
-        Form::Body => ("async()=>{", "}"),
+        Form::Expression => (format!("({el})=>("), ")"),
+        Form::AwaitExpression => (format!("async({el})=>("), ")"),
+        Form::Body => (format!("async({el})=>{{"), "}"),
     };
     let Limits { deadline_ms, timeout_ms, max_result_bytes } = limits;
     let prelude = PRELUDE.trim_end();
     // The line break ends a trailing `// comment` of the caller's.
-    let checked = checks::with_checks(open, text, close);
+    let checked = checks::with_checks(&open, text, close);
     let has_checks = checked.is_some();
     let run = match checked {
         Some(text) => checks::surrounding(&format!("{open}{text}\n{close}"), url),
         None => format!("{open}{text}\n{close}"),
     };
-    let expression = format!("({prelude})({deadline_ms},{max_result_bytes},{run})\n//# sourceURL={url}");
-    let params = raw(&serde_json::json!({
-        "expression": expression,
-        "awaitPromise": true,
-        "returnByValue": true,
-        "userGesture": true,
-        "timeout": timeout_ms,
-    }));
-    (params, has_checks)
+    let mut params = serde_json::json!({ "awaitPromise": true, "returnByValue": true, "userGesture": true });
+    let method = if let Some(object) = on {
+        let run = format!("({prelude})({deadline_ms},{max_result_bytes},{run},this)");
+        params["functionDeclaration"] = format!("function(){{return {run}\n//# sourceURL={url}\n}}").into();
+        params["objectId"] = object.into();
+        "Runtime.callFunctionOn"
+    } else {
+        let run = format!("({prelude})({deadline_ms},{max_result_bytes},{run})");
+        params["expression"] = format!("{run}\n//# sourceURL={url}").into();
+        params["timeout"] = timeout_ms.into();
+        "Runtime.evaluate"
+    };
+    Command { method, params: raw(&params), has_checks }
 }
 
 /// Parameters of a `Runtime.evaluate` whose answer only tells where the renderer is.
@@ -107,9 +120,17 @@ pub(super) fn script_url() -> String {
     format!("tabvisor-evaluate-{now:x}-{}.js", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Parameters of a `Runtime.evaluate` that ends the script called `url` at its next check.
-pub(super) fn end(url: &str) -> Box<RawValue> {
-    raw(&serde_json::json!({ "expression": checks::end(url), "returnByValue": true }))
+/// The command that ends the script called `url` at its next check.
+pub(super) fn end(url: &str, on: Option<&str>) -> (&'static str, Box<RawValue>) {
+    let end = checks::end(url);
+    match on {
+        Some(object) => {
+            let function = format!("function(){{{end}}}");
+            let params = serde_json::json!({ "functionDeclaration": function, "objectId": object });
+            ("Runtime.callFunctionOn", raw(&params))
+        }
+        None => ("Runtime.evaluate", raw(&serde_json::json!({ "expression": end, "returnByValue": true }))),
+    }
 }
 
 fn raw(value: &serde_json::Value) -> Box<RawValue> {
@@ -133,11 +154,18 @@ mod tests {
     #[test]
     fn the_callers_text_is_sent_as_it_is() {
         let limits = Limits { deadline_ms: 17.5, timeout_ms: 490, max_result_bytes: 10 };
-        let (sent, has_checks) = script("\"a\\n\" // `c`", Form::Expression, limits, "u.js");
-        let sent: serde_json::Value = serde_json::from_str(sent.get()).unwrap();
+        let text = "\"a\\n\" // `c`";
+        let sent = script(text, Form::Expression, limits, "u.js", None);
+        assert_eq!((sent.method, sent.has_checks), ("Runtime.evaluate", false));
+        let sent: serde_json::Value = serde_json::from_str(sent.params.get()).unwrap();
         let expression = sent["expression"].as_str().unwrap();
         assert!(expression.contains("(17.5,10,()=>(\"a\\n\" // `c`\n))"), "{expression}");
         assert_eq!(sent["timeout"], 490);
-        assert!(!has_checks);
+        let sent = script(text, Form::Expression, limits, "u.js", Some("7"));
+        assert_eq!(sent.method, "Runtime.callFunctionOn");
+        let sent: serde_json::Value = serde_json::from_str(sent.params.get()).unwrap();
+        let declaration = sent["functionDeclaration"].as_str().unwrap();
+        assert!(declaration.contains("(17.5,10,(el)=>(\"a\\n\" // `c`\n),this)"), "{declaration}");
+        assert_eq!((&sent["objectId"], sent.get("timeout")), (&serde_json::json!("7"), None));
     }
 }

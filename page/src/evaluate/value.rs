@@ -72,6 +72,8 @@ pub(super) enum Answer {
     Threw(Thrown),
     /// It found its deadline passed and did not start.
     Late,
+    /// Its element was in its document no more; nothing ran.
+    Detached,
     /// The text does not compile in this form; nothing ran.
     DoesNotCompile(String),
     /// Not an answer of our prelude.
@@ -142,6 +144,7 @@ pub(super) fn read(reply: &RawValue, limit: usize) -> Answer {
     let Some(envelope) = envelope else { return Answer::Unreadable("no envelope") };
     match envelope.t.as_ref() {
         "late" => return Answer::Late,
+        "detached" => return Answer::Detached,
         "threw" => {
             let Envelope { name, message, stack, later, .. } = envelope;
             return Answer::Threw(Thrown { name, message, stack, later });

@@ -10,12 +10,14 @@ use serde_json::json;
 
 use tabvisor_cdp::link::{Reply, Session};
 
+use super::site::Site;
 use super::{EvaluateLink, source};
 
 /// A script with a promise outstanding, on its own link.
 #[derive(Debug)]
 pub struct WentOn {
-    link: EvaluateLink,
+    _link: EvaluateLink,
+    site: Site,
     answer: Reply,
     /// Its name in the page, if its text has checks.
     url: Option<String>,
@@ -34,18 +36,19 @@ struct Markers {
 const SHORT_SCRIPT: Duration = Duration::from_millis(20);
 
 impl WentOn {
-    pub(super) fn new(link: EvaluateLink, answer: Reply, url: Option<String>) -> Self {
-        Self { link, answer, url, before_its_turn: None }
+    pub(super) fn new(link: EvaluateLink, site: Site, answer: Reply, url: Option<String>) -> Self {
+        Self { _link: link, site, answer, url, before_its_turn: None }
     }
 
     pub(super) fn waiting(
         link: EvaluateLink,
+        site: Site,
         turn: Option<Reply>,
         answer: Reply,
         sync_over: Option<Reply>,
         url: Option<String>,
     ) -> Self {
-        Self { link, answer, url, before_its_turn: Some(Markers { turn, sync_over }) }
+        Self { _link: link, site, answer, url, before_its_turn: Some(Markers { turn, sync_over }) }
     }
 
     /// Completes when it is over: its late answer came (and is dropped), its document went away,
@@ -57,10 +60,13 @@ impl WentOn {
     /// Ends it: its synchronous part when its turn comes, if that was still to come, and what
     /// follows at its next check. Completes when it is over or ended; says whether it was ended.
     pub async fn end(self) -> bool {
-        let Self { link, mut answer, url, before_its_turn } = self;
-        let session = &link.session;
+        let Self { _link, site, mut answer, url, before_its_turn } = self;
+        let session = &site.session;
         // Read behind its synchronous part, if that is still to come.
-        let noted = url.and_then(|url| session.try_send("Runtime.evaluate", source::end(&url)).ok());
+        let noted = url.and_then(|url| {
+            let (method, params) = source::end(&url, site.object.as_deref());
+            session.try_send(method, params).ok()
+        });
         let ending = async {
             if let Some(markers) = before_its_turn {
                 end_in_its_turn(session, markers).await;
