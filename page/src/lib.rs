@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`evaluate`] | one script, one answer: markers, phases, honest expiry |
 //! | [`navigate`] | navigation that is not success until the document commits |
+//! | [`state`] | what a tab shows: url, title, favicon, loading, error, history |
 //! | [`dialog`] | JavaScript dialogs: which is open, which id names it |
 //! | [`snapshot`] | a page as text, from Chromium's accessibility tree |
 //! | [`refs`] | names for elements that never lie |
@@ -20,3 +21,4 @@ pub mod evaluate;
 pub mod navigate;
 pub mod refs;
 pub mod snapshot;
+pub mod state;
