@@ -37,6 +37,7 @@ impl Effects {
 /// content, a download, stopped, superseded, one of Chromium's own retries) changes nothing but
 /// `loading`, and a load that fails commits an error page.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is known or not, by itself")]
 pub struct Reducer {
     known: Known,
     main_frame: String,
@@ -47,13 +48,15 @@ pub struct Reducer {
     reported: bool,
     /// Whether something is loading was not seen, only guessed.
     unsure: bool,
+    /// The document is that of this session, not only one that was known before.
+    confirmed: bool,
 }
 
 impl Reducer {
     /// One that goes on from what was known before. The main frame of a page has its target's id.
     pub fn new(main_frame: &str, known: Known) -> Self {
         let main_frame = main_frame.to_owned();
-        Self { known, main_frame, moves: 0, loaded: false, reported: false, unsure: true }
+        Self { known, main_frame, moves: 0, loaded: false, reported: false, unsure: true, confirmed: false }
     }
 
     /// What is known.
@@ -170,6 +173,7 @@ impl Reducer {
         self.main_frame = frame.id;
         self.loaded = false;
         self.reported = false;
+        self.confirmed = true;
     }
 
     /// The world of an error page is entered when there is something in it.
@@ -199,11 +203,20 @@ impl Reducer {
         let state = &mut self.known.state;
         state.can_go_back = history.back;
         state.can_go_forward = history.forward;
-        if state.document.is_none() {
-            state.url = cut(history.url, URL_LIMIT);
+        if self.confirmed {
+            if !self.reported && state.error.is_none() {
+                state.title = cut(history.title, TITLE_LIMIT);
+            }
+            return Effects::NONE;
         }
-        if !self.reported && state.error.is_none() {
+        // All that is known of a page that does not answer. What was known before is of it only when
+        // the address is the same.
+        let url = cut(history.url, URL_LIMIT);
+        if state.url != url {
+            state.url = url;
             state.title = cut(history.title, TITLE_LIMIT);
+            state.favicon = None;
+            state.error = None;
         }
         Effects::NONE
     }
@@ -214,10 +227,13 @@ impl Reducer {
             return Effects::TREE;
         }
         let state = &mut self.known.state;
-        if state.document.as_ref() == Some(&frame.loader_id) {
+        let same = state.document.as_ref() == Some(&frame.loader_id)
+            && state.error.is_some() == frame.unreachable_url.is_some();
+        if same {
             state.url = cut(frame.address(), URL_LIMIT);
             state.crashed = false;
             self.main_frame = frame.id;
+            self.confirmed = true;
         } else {
             self.commit(frame);
         }
@@ -248,8 +264,7 @@ impl Reducer {
         let state = &self.known.state;
         // Cutting ends before a whole character, which has up to four bytes.
         let whole = state.url.len() + 4 <= URL_LIMIT;
-        if state.document.is_some() && state.error.is_none() && !state.crashed && whole && is_web(&state.url)
-        {
+        if self.confirmed && state.error.is_none() && !state.crashed && whole && is_web(&state.url) {
             let (url, title) = (state.url.clone(), state.title.clone());
             self.known.last_good = Some(LastGood { url, title, favicon: state.favicon.clone() });
         }

@@ -293,6 +293,25 @@ fn a_later_watcher_goes_on_with_what_was_known() {
 }
 
 #[test]
+fn a_page_that_does_not_answer_is_what_the_browser_says_of_it() {
+    let known = good().known().clone();
+    let mut next = Reducer::new(MAIN, known.clone());
+    let at = next.mark();
+    let history = |url: &str, title: &str| {
+        let history = History { back: false, forward: false, url: url.into(), title: title.into() };
+        StateEvent::History { at, history }
+    };
+    next.on(history("http://a/x#f", ""));
+    assert_eq!(next.known(), &known, "it may be the same document");
+    next.on(history("http://b/", "B"));
+    let state = &next.known().state;
+    assert_eq!((state.url.as_str(), state.title.as_str(), &state.favicon), ("http://b/", "B", &None));
+    assert_eq!(next.known().last_good, known.last_good, "not before the page says so");
+    next.on(StateEvent::Tree { at, frame: frame("L2", "http://b/") });
+    assert_eq!(next.known().last_good.as_ref().unwrap().url, "http://b/");
+}
+
+#[test]
 fn what_is_too_long_is_cut_and_never_kept() {
     let mut reducer = good();
     let kept = reducer.known().last_good.clone();
@@ -370,7 +389,8 @@ proptest! {
             if matches!(event, StateEvent::Committed { .. }) {
                 prop_assert_eq!(new.generation, old.generation + 1);
             }
-            if new.generation == old.generation {
+            // Before the first document it is only what the browser says.
+            if new.generation == old.generation && new.generation > 0 {
                 prop_assert_eq!(new.error.is_some(), old.error.is_some());
                 prop_assert!(new.favicon.is_some() || old.favicon.is_none());
                 let read = matches!(event, StateEvent::Tree { .. });
