@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`evaluate`] | one script, one answer: markers, phases, honest expiry |
 //! | [`navigate`] | navigation that is not success until the document commits |
+//! | [`state`] | what a tab shows: url, title, favicon, loading, error, history |
 //! | [`dialog`] | JavaScript dialogs: which is open, which id names it |
 //! | [`snapshot`] | a page as text, from Chromium's accessibility tree |
 //! | [`frame_sessions`] | sessions on frames that live in processes of their own |
@@ -22,3 +23,4 @@ pub mod frame_sessions;
 pub mod navigate;
 pub mod refs;
 pub mod snapshot;
+pub mod state;

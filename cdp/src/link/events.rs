@@ -1,6 +1,7 @@
 //! Events to bounded subscribers. A slow one loses events and is told how many.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -42,17 +43,25 @@ pub(super) enum Scope {
 #[derive(Debug)]
 pub struct Events {
     deliveries: mpsc::Receiver<Delivery>,
+    missed: Arc<AtomicU64>,
 }
 
 impl Events {
     /// The next delivery; `None` once the link is gone. Cancel-safe.
     pub async fn next(&mut self) -> Option<Delivery> {
-        self.deliveries.recv().await
+        match self.try_next() {
+            Some(delivery) => Some(delivery),
+            None => self.deliveries.recv().await,
+        }
     }
 
     /// A delivery that is there already.
     pub fn try_next(&mut self) -> Option<Delivery> {
-        self.deliveries.try_recv().ok()
+        self.deliveries.try_recv().ok().or_else(|| {
+            // Nothing may ever come behind what was lost, so its loss is told without.
+            let missed = self.missed.swap(0, Ordering::Relaxed);
+            (missed > 0).then_some(Delivery::Lagged { missed })
+        })
     }
 }
 
@@ -60,7 +69,7 @@ struct Subscriber {
     scope: Scope,
     methods: &'static [&'static str],
     deliveries: mpsc::Sender<Delivery>,
-    missed: u64,
+    missed: Arc<AtomicU64>,
 }
 
 /// All subscribers of a link.
@@ -73,8 +82,9 @@ impl Subscribers {
     /// Adds one that takes `methods`, at most `capacity` of them waiting.
     pub(super) fn add(&mut self, scope: Scope, methods: &'static [&'static str], capacity: usize) -> Events {
         let (sender, deliveries) = mpsc::channel(capacity.max(1));
-        self.list.push(Subscriber { scope, methods, deliveries: sender, missed: 0 });
-        Events { deliveries }
+        let missed = Arc::<AtomicU64>::default();
+        self.list.push(Subscriber { scope, methods, deliveries: sender, missed: Arc::clone(&missed) });
+        Events { deliveries, missed }
     }
 
     /// Hands an event to whoever asked for it; returns how many deliveries were dropped.
@@ -115,24 +125,29 @@ struct Gone;
 impl Subscriber {
     fn deliver(&mut self, event: Event) -> Result<u64, Gone> {
         use mpsc::error::TrySendError;
-        if self.missed > 0 {
-            match self.deliveries.try_send(Delivery::Lagged { missed: self.missed }) {
-                Ok(()) => self.missed = 0,
-                Err(TrySendError::Closed(_)) => return Err(Gone),
-                Err(TrySendError::Full(_)) => {
-                    self.missed += 1;
-                    return Ok(1);
+        if self.missed.load(Ordering::Relaxed) > 0 {
+            match self.deliveries.try_reserve() {
+                Ok(slot) => {
+                    // The subscriber may have taken the number meanwhile.
+                    let missed = self.missed.swap(0, Ordering::Relaxed);
+                    if missed > 0 {
+                        slot.send(Delivery::Lagged { missed });
+                    }
                 }
+                Err(TrySendError::Closed(())) => return Err(Gone),
+                Err(TrySendError::Full(())) => return Ok(self.lose()),
             }
         }
         match self.deliveries.try_send(Delivery::Event(event)) {
             Ok(()) => Ok(0),
             Err(TrySendError::Closed(_)) => Err(Gone),
-            Err(TrySendError::Full(_)) => {
-                self.missed += 1;
-                Ok(1)
-            }
+            Err(TrySendError::Full(_)) => Ok(self.lose()),
         }
+    }
+
+    fn lose(&self) -> u64 {
+        self.missed.fetch_add(1, Ordering::Relaxed);
+        1
     }
 }
 

@@ -121,6 +121,8 @@ struct FrameNavigated {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Frame {
+    /// Stays the same while its documents change.
+    pub id: String,
     /// Absent for the main frame.
     pub parent_id: Option<String>,
     /// Its document.
