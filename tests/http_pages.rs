@@ -462,7 +462,6 @@ async fn bad_input_is_refused_by_name_and_leaves_the_tab_as_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "known defect: targetInfoChanged does not bring the title of the document"]
 async fn the_title_of_a_page_is_known_once_it_has_loaded() {
     let served = serve().await;
     let tab = served.open("/ok").await;

@@ -13,9 +13,11 @@
 //! It never: outlives its budget (it is killed a moment after), owns the page link.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::Session;
+use tabvisor_page::frame_sessions::FrameSessions;
 use tabvisor_page::navigate::{self, How, Landed, NavigateError, WaitUntil};
 use url::Url;
 
@@ -42,6 +44,7 @@ impl Action {
 pub(crate) async fn perform(
     tab: Arc<TabShared>,
     session: Session,
+    _frames: FrameSessions,
     action: Action,
     budget: Budget,
 ) -> Result<Landed, TabError> {
@@ -62,10 +65,18 @@ pub(crate) async fn perform(
             // A navigation brings a dead renderer back; the watcher says so over its own link.
             let mut condition = tab.condition.subscribe();
             let _ = budget.run(condition.wait_for(|now| !now.crashed)).await;
+            // Heard of over the same link, and told by another task.
+            let mut page = tab.page.subscribe();
+            let shown = page.wait_for(|known| known.state.url == landed.url);
+            let _ = budget.child(SHOWN).run(shown).await;
             Ok(landed)
         }
     }
 }
+
+/// How long what is published of a page may lag behind what happened there. It may have gone on
+/// to another address by itself meanwhile.
+const SHOWN: Duration = Duration::from_millis(100);
 
 /// Tells other calls, for as long as it lives, why the page does not answer them.
 struct UnderWay<'a>(&'a TabShared);

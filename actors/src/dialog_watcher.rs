@@ -179,15 +179,13 @@ impl State {
                 self.dialog_is_gone(closed);
             }
             "Page.frameNavigated" => {
-                let Some(frame) = Frame::main(event) else { return };
+                if Frame::main(event).is_none() {
+                    return;
+                }
                 let lost = self.dialogs.lost();
                 self.dialog_is_gone(lost);
                 let tab = &self.args.tab;
                 tab.condition.send_modify(|now| now.crashed = false);
-                let generation = tab.generation.fetch_add(1, Ordering::Relaxed) + 1;
-                let url = frame.address();
-                tab.set_page(Some(url.clone()), None);
-                tab.browser.events.publish(Event::TabNavigated { tab: tab.id, url, generation });
             }
             "Inspector.targetCrashed" => {
                 let lost = self.dialogs.lost();
@@ -280,17 +278,25 @@ async fn dial(tab: Arc<TabShared>) -> Result<Control, CdpError> {
 ///
 /// Without the confirmation a navigation may swap the renderer before the command has reached the
 /// old one, and the new one never hears of it (measured: events were missing).
-pub(crate) async fn confirmed(tab: &TabShared, reply: Reply, budget: &Budget) -> Result<bool, CdpError> {
-    // Only at its birth is a page known to be able to; later it may be stuck.
-    let surely = tab.confirms && !tab.listened.load(Ordering::Relaxed);
-    let patience = if surely { budget.clone() } else { budget.child(CONFIRM) };
-    match patience.run(reply).await {
+async fn confirmed(tab: &TabShared, reply: Reply, budget: &Budget) -> Result<bool, CdpError> {
+    let surely = surely_confirms(tab);
+    match patience(tab, budget).run(reply).await {
         // The session hears of the navigation that brings a dead renderer back.
         Ok(Err(CdpError::Crashed)) => Ok(false),
         Ok(answer) => answer.map(|_| true),
         Err(spent) if surely => Err(CdpError::spent("Page.enable", spent)),
         Err(_) => Ok(false),
     }
+}
+
+/// How long the page may take to confirm a command.
+pub(crate) fn patience(tab: &TabShared, budget: &Budget) -> Budget {
+    if surely_confirms(tab) { budget.clone() } else { budget.child(CONFIRM) }
+}
+
+/// Only at its birth is a page known to be able to; later it may be stuck.
+fn surely_confirms(tab: &TabShared) -> bool {
+    tab.confirms && !tab.listened.load(Ordering::Relaxed)
 }
 
 async fn pump(mut events: Events, session: Session, watcher: ActorRef<WatcherMsg>) {

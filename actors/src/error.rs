@@ -9,6 +9,7 @@ use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::launch::LaunchError;
 use tabvisor_page::evaluate::{BlockedBy, EvaluateError};
 use tabvisor_page::navigate::{BadUrl, NavigateError};
+use tabvisor_page::refs::StaleRef;
 
 use crate::ids::{Epoch, TabId};
 
@@ -82,6 +83,9 @@ pub enum TabError {
         /// What helps.
         way_out: &'static str,
     },
+    /// The ref names nothing any more; nothing was done.
+    #[error(transparent)]
+    StaleRef(StaleRef),
     /// The evaluate gave no value.
     #[error(transparent)]
     Evaluate(EvaluateError),
@@ -175,6 +179,7 @@ impl TabError {
             Self::BrowserUnavailable(_) => "unavailable",
             Self::Overloaded { .. } => "overloaded",
             Self::Stuck { .. } => "tab_stuck",
+            Self::StaleRef(_) => "stale_ref",
             Self::Evaluate(error) => evaluate_kind(error),
             Self::Navigate(error) => navigate_kind(error),
             Self::Budget { spent: Spent::Expired { .. }, .. } => "budget_exceeded",
@@ -191,8 +196,8 @@ impl TabError {
             "invalid_argument" | "navigation_blocked" | "tab_not_found" | "aborted" | "too_large" => {
                 Origin::Caller
             }
-            "threw" | "does_not_compile" | "timeout" | "dialog_open" | "navigated" | "navigation_failed"
-            | "no_document" => Origin::Page,
+            "threw" | "does_not_compile" | "stale_ref" | "timeout" | "dialog_open" | "navigated"
+            | "navigation_failed" | "no_document" => Origin::Page,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" => Origin::Tab,
             "browser_lost" | "unavailable" | "link_failed" | "protocol" => Origin::Browser,
             _ => Origin::Tabvisor,
@@ -207,7 +212,7 @@ impl TabError {
         match self.kind() {
             "overloaded" | "unavailable" | "link_failed" | "budget_exceeded" | "stopping" => Retry::Later,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "browser_lost" | "dialog_open"
-            | "navigated" | "tab_not_found" => Retry::AfterChange,
+            | "navigated" | "tab_not_found" | "stale_ref" => Retry::AfterChange,
             _ => Retry::No,
         }
     }
@@ -240,6 +245,7 @@ fn evaluate_kind(error: &EvaluateError) -> &'static str {
     match error {
         EvaluateError::Threw(_) => "threw",
         EvaluateError::DoesNotCompile(_) => "does_not_compile",
+        EvaluateError::Stale(_) => "stale_ref",
         EvaluateError::TimedOut(_) => "timeout",
         EvaluateError::Aborted(_) => "aborted",
         EvaluateError::Dialog { .. } => "dialog_open",

@@ -12,6 +12,7 @@ use tabvisor_cdp::link::{DialOptions, Session};
 use tabvisor_page::condition::Condition;
 use tabvisor_page::dialog::Dialog;
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
+use tabvisor_page::state::{Known, PageError};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use url::Url;
@@ -152,16 +153,9 @@ pub(crate) struct TabShared {
     pub(crate) evaluates: Arc<Semaphore>,
     /// Actions queued or running.
     pub(crate) actions: Arc<Semaphore>,
-    /// Written by Browser (target info) and DialogWatcher (commits).
-    page: Mutex<PageFacts>,
-    pub(crate) generation: AtomicU64,
+    /// What the page shows. Written by Tab; before its first word by Browser (target info).
+    pub(crate) page: watch::Sender<Known>,
     pub(crate) restarts: AtomicU64,
-}
-
-#[derive(Clone, Debug, Default)]
-struct PageFacts {
-    url: String,
-    title: String,
 }
 
 /// Since when a page does not answer.
@@ -224,6 +218,7 @@ pub enum TabState {
 /// A row of the tab list: what is known without asking a renderer.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "the shape of what is shown")]
 pub struct TabRow {
     /// `t1`, ...
     pub tab_id: TabId,
@@ -233,6 +228,18 @@ pub struct TabRow {
     pub url: String,
     /// Main frame.
     pub title: String,
+    /// Main frame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub favicon: Option<String>,
+    /// Another document is being loaded, or this one still is.
+    pub loading: bool,
+    /// The last load failed; gone with the next document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<PageError>,
+    /// There is something to go back to.
+    pub can_go_back: bool,
+    /// There is something to go forward to.
+    pub can_go_forward: bool,
     /// State.
     pub state: TabState,
     /// How long it has not answered.
@@ -293,25 +300,25 @@ impl TabShared {
             wiring: watch::Sender::new(0),
             evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),
             actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),
-            page: Mutex::default(),
-            generation: AtomicU64::new(0),
+            page: watch::Sender::new(Known::default()),
             restarts: AtomicU64::new(0),
             browser,
         })
     }
 
-    pub(crate) fn set_page(&self, url: Option<String>, title: Option<String>) {
-        let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(url) = url {
-            page.url = url;
-        }
-        if let Some(title) = title {
-            page.title = title;
-        }
+    /// What Browser hears of a page that nobody watches yet.
+    pub(crate) fn announced(&self, url: &str, title: &str) {
+        self.page.send_if_modified(|known| {
+            let unwatched = known.state.generation == 0;
+            if unwatched {
+                (known.state.url, known.state.title) = (url.to_owned(), title.to_owned());
+            }
+            unwatched
+        });
     }
 
     pub(crate) fn row(&self) -> TabRow {
-        let page = self.page.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let page = self.page.borrow().state.clone();
         let condition = self.condition.borrow().clone();
         let stuck = *self.stuck.borrow();
         let limits = &self.browser.limits;
@@ -337,12 +344,17 @@ impl TabShared {
             target_id: self.target.clone(),
             url: page.url,
             title: page.title,
+            favicon: page.favicon,
+            loading: page.loading,
+            error: page.error,
+            can_go_back: page.can_go_back,
+            can_go_forward: page.can_go_forward,
             state,
             stuck_for_ms: stuck.map(|it| u64::try_from(it.since.elapsed().as_millis()).unwrap_or(u64::MAX)),
             stuck_by: stuck.map(|it| it.reason),
             dialog: condition.dialog,
             opener: self.opener,
-            generation: self.generation.load(Ordering::Relaxed),
+            generation: page.generation,
             restarts: self.restarts.load(Ordering::Relaxed),
             queue,
             browser: self.browser.id,

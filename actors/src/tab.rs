@@ -20,17 +20,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
-use serde_json::json;
 use tabvisor_cdp::budget::{Budget, Spent};
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{Link, LinkOptions, Purpose, Session};
 use tabvisor_cdp::task::{self, Task};
+use tabvisor_page::frame_sessions::FrameSessions;
 use tabvisor_page::navigate::Landed;
+use tabvisor_page::state::{self, PageState, Watching};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::action::{self, Action};
-use crate::dialog_watcher::confirmed;
+use crate::dialog_watcher::patience;
 use crate::error::TabError;
+use crate::events::Event;
 use crate::later::later;
 use crate::leaf::{self, End};
 use crate::queue::ActionQueue;
@@ -49,6 +51,8 @@ pub(crate) enum TabMsg {
     Overdue(ActorId),
     /// The page link is gone.
     LinkClosed(CloseCause),
+    /// What the page shows is not heard of any more.
+    Blind(CdpError),
 }
 
 /// An action that was admitted; its permit returns when it is dropped.
@@ -66,10 +70,26 @@ pub(crate) struct Tab;
 pub(crate) struct State {
     tab: Arc<TabShared>,
     dialling: Option<ActorId>,
-    page: Option<(Link, Session)>,
+    page: Option<Page>,
     closed: Option<Task<()>>,
     queue: ActionQueue<Waiting>,
     at_work: Option<AtWork>,
+}
+
+/// The page link, what is watched over it, and the sessions on its frames.
+pub(crate) struct Page {
+    _link: Link,
+    session: Session,
+    frames: FrameSessions,
+    _watching: Task<()>,
+    _attaching: Task<()>,
+}
+
+/// The page link, as it was dialled.
+struct Dialled {
+    link: Link,
+    session: Session,
+    watching: Watching,
 }
 
 struct Waiting {
@@ -144,6 +164,7 @@ impl Actor for Tab {
                 }
             }
             TabMsg::LinkClosed(cause) => return Err(format!("the page link closed: {cause}").into()),
+            TabMsg::Blind(why) => return Err(format!("the page is not watched any more: {why}").into()),
         }
         Ok(())
     }
@@ -156,15 +177,23 @@ impl Actor for Tab {
     ) -> Result<(), ActorProcessingErr> {
         let Some(id) = event.actor_id() else { return Ok(()) };
         if state.dialling == Some(id) {
-            let Some(end) = leaf::end::<Result<(Link, Session), CdpError>>(event) else { return Ok(()) };
+            let Some(end) = leaf::end::<Result<Dialled, CdpError>>(event) else { return Ok(()) };
             state.dialling = None;
-            let (link, session) = match end {
-                End::Done(page) => page?,
+            let Dialled { link, session, watching } = match end {
+                End::Done(dialled) => dialled?,
                 End::Killed => return Err("dialling the page link was killed".into()),
                 End::Panicked(why) => return Err(why.into()),
             };
             state.closed = Some(task::spawn(watch_link(session.clone(), myself.clone())));
-            state.page = Some((link, session));
+            let (frames, attaching) = FrameSessions::watch(&link, &session);
+            let watching = watch_page(Arc::clone(&state.tab), watching, myself.clone());
+            state.page = Some(Page {
+                _link: link,
+                session,
+                frames,
+                _watching: task::spawn(watching),
+                _attaching: task::spawn(attaching),
+            });
         } else if state.at_work.as_ref().is_some_and(|work| work.cell.get_id() == id) {
             let Some(end) = leaf::end::<ActionReply>(event) else { return Ok(()) };
             state.settle(end);
@@ -192,12 +221,18 @@ impl State {
     }
 
     async fn start_next(&mut self, myself: &ActorRef<TabMsg>) {
-        let Some((_, session)) = &self.page else { return };
-        let session = session.clone();
+        let Some(Page { session, frames, .. }) = &self.page else { return };
+        let (session, frames) = (session.clone(), frames.clone());
         while let Some(Waiting { act, .. }) = self.queue.start_next() {
             let Act { action, budget, reply, permit } = act;
             let name = action.name();
-            let work = action::perform(Arc::clone(&self.tab), session.clone(), action, budget.clone());
+            let work = action::perform(
+                Arc::clone(&self.tab),
+                session.clone(),
+                frames.clone(),
+                action,
+                budget.clone(),
+            );
             let error = match (budget.check(), reply.is_closed()) {
                 (Err(spent), _) => {
                     Some(TabError::Budget { spent, doing: "waiting for its turn", sent: false })
@@ -247,7 +282,7 @@ impl State {
     }
 }
 
-async fn dial(tab: Arc<TabShared>) -> Result<(Link, Session), CdpError> {
+async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
     let budget = Budget::new(DIAL);
     let spent = |spent| CdpError::spent("connect", spent);
     // Nobody may navigate before the watcher listens.
@@ -261,9 +296,28 @@ async fn dial(tab: Arc<TabShared>) -> Result<(Link, Session), CdpError> {
     let link = Link::connect(&address, &tab.browser.dial.get(), options, &budget).await?;
     let session = link.attach(&tab.target, &budget).await?;
     drop(place);
-    let enabled = session.send("Page.enable", json!({})).await?;
-    confirmed(&tab, enabled, &budget).await?;
-    Ok((link, session))
+    let known = tab.page.borrow().clone();
+    let watching = state::set_up(&session, known, &patience(&tab, &budget)).await?;
+    Ok(Dialled { link, session, watching })
+}
+
+/// Publishes what the page shows.
+async fn watch_page(tab: Arc<TabShared>, watching: Watching, actor: ActorRef<TabMsg>) {
+    let why = watching.run(|known| {
+        let before = tab.page.send_replace(known.clone()).state.generation;
+        let PageState { url, generation, .. } = &known.state;
+        if *generation > before {
+            let (url, generation) = (url.clone(), *generation);
+            tab.browser.events.publish(Event::TabNavigated { tab: tab.id, url, generation });
+        }
+    });
+    match why.await {
+        // The tab is closed, or the actor hears of its link by itself.
+        CdpError::Detached { .. } | CdpError::LinkClosed(_) => {}
+        why => {
+            let _ = actor.cast(TabMsg::Blind(why));
+        }
+    }
 }
 
 async fn watch_link(session: Session, tab: ActorRef<TabMsg>) {

@@ -1,7 +1,6 @@
 //! Page targets: announced by Chromium, given a tab, released from their birth.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
@@ -54,7 +53,7 @@ impl State {
         let browser = Arc::clone(&self.shared);
         let shared = TabShared::new(id, target.clone(), opener, confirms, scripts, browser);
         if let Some(info) = info {
-            shared.set_page(Some(info.url.clone()), Some(info.title.clone()));
+            shared.announced(&info.url, &info.title);
         }
         let args = TabSupervisorArgs {
             tab: Arc::clone(&shared),
@@ -103,9 +102,7 @@ impl State {
             ("Target.attachedToTarget", Some(info)) => self.attached(myself, info, session_id).await,
             ("Target.targetInfoChanged", Some(info)) => {
                 if let Some(tab) = self.by_target.get(&info.target_id).and_then(|id| self.tabs.get(id)) {
-                    // The first document of a popup without an opener is told of by nothing else.
-                    let first = tab.shared.generation.load(Ordering::Relaxed) == 0;
-                    tab.shared.set_page(first.then_some(info.url), Some(info.title));
+                    tab.shared.announced(&info.url, &info.title);
                 }
             }
             ("Target.targetDestroyed", _) => {

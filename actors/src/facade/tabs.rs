@@ -171,10 +171,7 @@ impl Supervisor {
             let act = |reply| TabMsg::Act(Box::new(Act { action, budget: work, reply, permit }));
             match ask(&handle.tab, &budget, act).await {
                 Ok(outcome) => {
-                    let landed = explain(&handle.shared, outcome, &budget).await?;
-                    // The event that says the same comes over another link, a moment later.
-                    handle.shared.set_page(Some(landed.url.clone()), None);
-                    return Ok(landed);
+                    return explain(&handle.shared, outcome, &budget).await;
                 }
                 Err(Unanswered::NotSent) if again => handle = self.rewired(handle, &budget).await?,
                 Err(unanswered) => return Err(explain::unanswered(&handle.shared, unanswered, &budget).await),

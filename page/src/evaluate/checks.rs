@@ -63,7 +63,7 @@ pub(super) fn with_checks(open: &str, text: &str, close: &str) -> Option<String>
 /// A script whose text has checks, inside the function that gives them what they call on.
 pub(super) fn surrounding(script: &str, name: &str) -> String {
     format!(
-        "(($tv,$tv0)=>{script})({{__proto__:null,n:new Promise(()=>{{}}),r:(v)=>v,\
+        "(($tv,$tv0)=>{script})({{__proto__:null,get n(){{return new Promise(()=>{{}})}},r:(v)=>v,\
          e:()=>{{const s=globalThis[{REGISTRY}];return s!==undefined&&s.has('{name}')}}}},false)"
     )
 }
