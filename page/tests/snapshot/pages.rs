@@ -23,6 +23,14 @@ pub(crate) fn page(target: &str, port: u16) -> Option<String> {
              <iframe src=/form title=Hidden style='display:none'></iframe>
              <div style='height:40000px'></div><iframe src=/form loading=lazy title=Lazy></iframe>"
         ),
+        "/many" => {
+            let mut all = String::from("<title>Many</title>");
+            for at in 0..n {
+                write!(all, "<iframe id=f{at} title=f{at} srcdoc=\"<button>In frame</button>\"></iframe>").ok()?;
+            }
+            all
+        }
+        "/parts" => PARTS.to_owned(),
         "/three" => "<title>Three</title><main><button>A</button><button>B</button><button>C</button><a href=/form>Go</a></main>".into(),
         "/big" => {
             let mut all = String::from("<title>Big</title>");
@@ -70,3 +78,8 @@ const CLICKY: &str = r#"<title>Clicky</title><div id=app><button>Real</button></
 <div style="cursor:pointer;visibility:hidden">Not seen</div>
 <button>Own<span style="cursor:pointer">part</span></button>
 <script>listens.addEventListener('click', () => 1); app.addEventListener('click', () => 1)</script>"#;
+
+const PARTS: &str = r#"<title>Parts</title><nav aria-label=Top><a href=/three>Three</a><a href=/form>Form</a></nav>
+<main><h1>Head</h1><div><div><button>Save</button></div></div>
+<section id=second aria-label=Second><p>Some <b>bold</b> text</p><div><button>Save</button></div></section>
+<ul><li><span id=plain><a href=/deep>In a span</a></span></li></ul><div style="cursor:pointer">Clicky</div></main>"#;
