@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use room::Room;
 use serde_json::json;
+use tabvisor_page::refs::FrameId;
 use tabvisor_page::snapshot::{Body, Format, Request};
 
 /// Changes of the page between two snapshots, and how many snapshots.
@@ -23,12 +24,12 @@ const ROUNDS: usize = 100;
 /// Elements are told apart by what only the test can ask for: no attribute, no property.
 const SETUP: &str = r"(() => {
   const known = new WeakMap(), root = document.querySelector('main');
-  root.innerHTML = '<div></div><section><div></div></section><x-shadow></x-shadow><iframe title=F></iframe>';
+  root.innerHTML = '<div class=home></div><section><div class=home></div></section><x-shadow></x-shadow><iframe title=F></iframe>';
   const shadow = root.querySelector('x-shadow').attachShadow({ mode: 'closed' });
   shadow.innerHTML = '<div></div>';
   const homes = () => {
     const inner = root.querySelector('iframe').contentDocument.body;
-    return [...root.querySelectorAll('div'), shadow.firstChild, inner];
+    return [...root.querySelectorAll('.home'), shadow.firstChild, inner];
   };
   let seed = 1;
   const random = n => (seed = (seed * 1103515245 + 12345) % 2147483648, Math.floor(seed / 65536) % n);
@@ -71,7 +72,7 @@ async fn no_ref_ever_names_another_element() {
     let list = Request { format: Format::Aria, limit: Some(2_000), ..Request::default() };
     let requests = [role.clone(), ai, role, list];
     let mut who_is: HashMap<String, String> = HashMap::new();
-    let mut called: HashMap<(bool, String), String> = HashMap::new();
+    let mut called: HashMap<(String, FrameId, String), String> = HashMap::new();
     for round in 0..ROUNDS {
         room.stage.evaluate(&format!("change({STEPS})")).await;
         let snapshot = room.take(&requests[round % requests.len()]).await;
@@ -96,8 +97,10 @@ async fn no_ref_ever_names_another_element() {
         for (text, who) in identities(&room, meant).await {
             let before = who_is.entry(text.clone()).or_insert_with(|| who.clone());
             assert_eq!(*before, who, "{text} names another element in round {round}");
-            // And an element has one ref for good, in each of the two series.
-            let its = called.entry((text.starts_with("ax"), who)).or_insert_with(|| text.clone());
+            // And an element has one ref for good, in each of the two series and each frame.
+            let series = text.trim_end_matches(|digit: char| digit.is_ascii_digit()).to_owned();
+            let frame = room.memory.resolve(&text).unwrap().frame.clone();
+            let its = called.entry((series, frame, who)).or_insert_with(|| text.clone());
             assert_eq!(*its, text, "another ref for the same element in round {round}");
         }
     }

@@ -200,7 +200,7 @@ impl<'a> Sheet<'a> {
         let cut = cut.map(|last| Cut { lines: self.after.lines + self.lines.len(), given: last.given });
         let lines: Vec<&str> = self.lines.iter().map(|kept| &*kept.line.text).collect();
         let mut text = lines.join("\n").trim_end().to_owned();
-        if lines.is_empty() && self.left_out == 0 {
+        if lines.is_empty() && self.left_out == 0 && incomplete.is_none() {
             end.empty.clone_into(&mut text);
         }
         let truncated = self.left_out > 0 || end.too_deep || incomplete.is_some();

@@ -30,6 +30,7 @@ pub(crate) fn page(target: &str, port: u16) -> Option<String> {
             }
             all
         }
+        "/golden" => GOLDEN.to_owned(),
         "/parts" => PARTS.to_owned(),
         "/three" => "<title>Three</title><main><button>A</button><button>B</button><button>C</button><a href=/form>Go</a></main>".into(),
         "/big" => {
@@ -83,3 +84,10 @@ const PARTS: &str = r#"<title>Parts</title><nav aria-label=Top><a href=/three>Th
 <main><h1>Head</h1><div><div><button>Save</button></div></div>
 <section id=second aria-label=Second><p>Some <b>bold</b> text</p><div><button>Save</button></div></section>
 <ul><li><span id=plain><a href=/deep>In a span</a></span></li></ul><div style="cursor:pointer">Clicky</div></main>"#;
+
+const GOLDEN: &str = r#"<title>Golden</title><nav aria-label=Top><a href=/three>Three</a><a href=/three>Three</a></nav>
+<main><h1>Head "quoted"</h1><p>Some <b>bold</b> text: yes</p>
+<form aria-label=Form><input aria-label=Name value=Ada placeholder="Your name"><input type=checkbox checked aria-label=Agree>
+<select aria-label=Pick><option>One<option selected>Two</select><button disabled>Off</button><button aria-expanded=true>More</button></form>
+<ul><li>First</li><li><a href=/form>Second</a></li></ul><table><tr><th>Key<td>Value</table>
+<div style="cursor:pointer" onclick=1>Clicky</div><iframe title=Inner srcdoc="<title>In</title><button>Save</button><div tabindex=0>Reach</div>"></iframe></main>"#;

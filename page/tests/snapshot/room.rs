@@ -1,26 +1,32 @@
 //! A tab with the memory that an actor would keep for it.
 
+use std::time::Duration;
+
 use serde_json::Value;
+use tabvisor_cdp::budget::Budget;
 use tabvisor_page::snapshot::{Body, Memory, Request, Snapshot, SnapshotError, take};
 
-use super::support::{Stage, budget};
+use super::support::Stage;
 
 /// A stage and its memory.
 pub(crate) struct Room {
     pub(crate) stage: Stage,
     pub(crate) memory: Memory,
+    /// The budget of every snapshot.
+    pub(crate) patience: Duration,
 }
 
 impl Room {
     pub(crate) async fn open(path: &str) -> Self {
         let stage = Stage::start().await;
         stage.open(path).await;
-        Self { stage, memory: Memory::default() }
+        Self { stage, memory: Memory::default(), patience: Duration::from_mins(1) }
     }
 
     pub(crate) async fn ask(&mut self, request: &Request) -> Result<Snapshot, SnapshotError> {
         let session = self.stage.session.clone();
-        take(&session, self.stage.children(), request.clone(), &mut self.memory, &budget()).await
+        take(&session, self.stage.children(), request.clone(), &mut self.memory, &Budget::new(self.patience))
+            .await
     }
 
     pub(crate) async fn take(&mut self, request: &Request) -> Snapshot {
@@ -40,7 +46,7 @@ impl Room {
             if holds(&last) {
                 return last;
             }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
         panic!("never, last:\n{last}");
     }
