@@ -248,10 +248,11 @@ impl Page {
         let wanted = self.frames.iter_mut().enumerate().filter(|(_, frame)| frame.state == FrameState::Read);
         for (count, (at, frame)) in wanted.enumerate() {
             let process = &processes[self.homes[at].0];
-            let size = process.document(&frame.id).map_or(0, |it| it.nodes.len());
+            let document = process.document(&frame.id);
+            let size = document.map_or(0, |it| it.nodes.len());
             if count > 0 && (room == 0 || count >= limits.frames) {
                 leave(frame, FrameState::LeftOut, &mut self.not_read);
-            } else if size > room {
+            } else if document.is_some_and(|it| pieces::is_too_much(it, room)) {
                 too_large.push((at, room));
             } else {
                 // It has nodes that the DOM has not, such as lines of text.

@@ -92,6 +92,15 @@ impl DomDocument {
         }
     }
 
+    /// For every node, how many are above it.
+    pub(super) fn depths(&self) -> Vec<usize> {
+        let mut depths: Vec<usize> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            depths.push(node.parent.map_or(0, |parent| depths[parent] + 1));
+        }
+        depths
+    }
+
     /// For every node, whether it has a box or something below it has one.
     pub(super) fn holding_boxes(&self) -> Vec<bool> {
         let mut holding: Vec<bool> = self.nodes.iter().map(|node| node.has_box).collect();
@@ -228,8 +237,9 @@ mod tests {
     }
 
     #[test]
-    fn ends_follow_the_tree() {
+    fn ends_and_depths_follow_the_tree() {
         let document = of_parents(&[None, Some(0), Some(1), Some(1), Some(0)]);
         assert_eq!(document.ends(), [5, 4, 3, 4, 5]);
+        assert_eq!(document.depths(), [0, 1, 2, 2, 1]);
     }
 }

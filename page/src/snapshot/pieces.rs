@@ -1,9 +1,9 @@
-//! The beginning of a document that is too large to be read whole.
+//! The beginning of a document that is too large or too deep to be read whole.
 //!
 //! `Accessibility.getFullAXTree` cannot be bounded: whatever its `depth`, it gives all children of
 //! the root, so that a flat page of 200,000 elements takes a minute and more bytes than a link
 //! carries. Asked for one by one, in a tree that Chromium keeps meanwhile, a thousand nodes of the
-//! same page take 0.2 s after the 3 s for making the tree.
+//! same page take 0.2 s after the 3 s for making the tree. And it takes 20 s for 2,500 levels.
 
 use serde_json::json;
 use tabvisor_cdp::error::CdpError;
@@ -15,8 +15,17 @@ use super::process::Process;
 
 /// Most nodes that are read one by one.
 pub(super) const MOST: usize = 5_000;
+/// Deepest document that is read whole, in levels.
+const DEEPEST_WHOLE: usize = 300;
+/// How deep one is read otherwise; a snapshot shows fewer levels.
+const LEVELS: usize = 150;
 /// How many are asked for at a time.
 const AT_A_TIME: usize = 250;
+
+/// Whether a document is too large, for this many nodes, or too deep.
+pub(super) fn is_too_much(document: &DomDocument, most: usize) -> bool {
+    document.nodes.len() > most || document.depths().iter().any(|depth| *depth > DEEPEST_WHOLE)
+}
 
 /// The first nodes, at most `most`, of an element or else of the document; and how many there are.
 pub(super) fn first(document: &DomDocument, element: Option<i64>, most: usize) -> (Vec<i64>, usize) {
@@ -24,9 +33,10 @@ pub(super) fn first(document: &DomDocument, element: Option<i64>, most: usize) -
         Some(id) => document.range(id),
         None => 0..document.nodes.len(),
     };
-    let shown = document.holding_boxes();
+    let (shown, depths) = (document.holding_boxes(), document.depths());
+    let deepest = depths.get(within.start).map_or(0, |top| top + LEVELS);
     // The document itself is the root of whatever is read.
-    let inside = within.clone().filter(|at| *at > 0 && shown[*at]);
+    let inside = within.clone().filter(|at| *at > 0 && shown[*at] && depths[*at] <= deepest);
     let picked = std::iter::once(0).chain(inside).take(most.min(MOST));
     let picked = picked.filter_map(|at| document.nodes.get(at)).map(|node| node.backend_node_id);
     (picked.collect(), within.len())
@@ -105,6 +115,21 @@ mod tests {
         assert_eq!(first(&document, None, 3), (vec![1, 4, 5], 7));
         assert_eq!(first(&document, Some(5), 9), (vec![1, 5, 6], 2));
         assert_eq!(first(&document, Some(99), 9), (vec![1], 0));
+        assert!(!is_too_much(&document, 7) && is_too_much(&document, 6));
+    }
+
+    #[test]
+    fn of_a_deep_document_the_upper_levels_are_read() {
+        let level = |at: i64| DomNode {
+            parent: usize::try_from(at - 1).ok(),
+            backend_node_id: at + 1,
+            has_box: true,
+            ..DomNode::default()
+        };
+        let document = DomDocument { frame: "F".into(), nodes: (0..400).map(level).collect() };
+        assert!(is_too_much(&document, usize::MAX));
+        assert_eq!(first(&document, None, 9_999).0.len(), LEVELS + 1);
+        assert_eq!(first(&document, Some(300), 9_999).0.len(), 1 + 101);
     }
 
     #[test]
