@@ -14,7 +14,7 @@ use serde_json::Value;
 use support::{Stage, budget, ref_of};
 use tabvisor_page::refs::{Match, RefId, RefTable, StaleReason, is_attached};
 use tabvisor_page::snapshot::{
-    AiOptions, Capture, FrameState, Limits, RoleOptions, SnapshotError, TOO_DEEP, capture, find_in,
+    AiOptions, Capture, FrameState, Limits, Part, RoleOptions, SnapshotError, TOO_DEEP, capture, find_in,
     list_aria, render_ai,
 };
 
@@ -65,7 +65,7 @@ async fn a_form_in_every_format() {
     ] {
         assert!(lines.contains(&line), "{line} is not in\n{}", ai.text);
     }
-    let aria = list_aria(&page, &mut table, 8);
+    let aria = list_aria(&page, &mut table, None, 8);
     assert_eq!((aria.nodes.len(), aria.left_out > 0), (8, true));
     assert_eq!((aria.nodes[0].r#ref, &*aria.nodes[0].role), (Some(RefId::Aria { number: 1 }), "RootWebArea"));
     stage.stop().await;
@@ -157,11 +157,11 @@ async fn every_frame_is_there_or_listed_as_what_it_is() {
     }
 
     let few = Limits { frames: 2, ..Limits::default() };
-    let few = capture(&stage.session, &[], &few, &budget()).await.unwrap();
+    let few = capture(&stage.session, &[], &Part::default(), &few, &budget()).await.unwrap();
     assert_eq!((few.frames.len(), few.not_read.frames), (2, 6), "the other frames are counted");
 
     // Without a session for it, a frame of another process is named as not read.
-    let alone = capture(&stage.session, &[], &Limits::default(), &budget()).await.unwrap();
+    let alone = capture(&stage.session, &[], &Part::default(), &Limits::default(), &budget()).await.unwrap();
     let rendered = tabvisor_page::snapshot::render_role(&alone, &mut table, &interactive(), None);
     assert!(rendered.text.contains("\"Cross\" [ref=e3] [frame=not-read]"), "{}", rendered.text);
     stage.stop().await;
@@ -178,7 +178,7 @@ async fn a_frame_that_is_stuck_costs_only_itself() {
         session.cast("Runtime.evaluate", serde_json::json!({ "expression": "for(;;);" }));
     }
     let limits = Limits { frame_patience: Duration::from_millis(500), ..Limits::default() };
-    let page = capture(&stage.session, &children, &limits, &budget()).await.unwrap();
+    let page = capture(&stage.session, &children, &Part::default(), &limits, &budget()).await.unwrap();
     assert!(page.frames.iter().any(|frame| frame.state == FrameState::Busy));
     assert!(
         page.frames.iter().any(|frame| frame.url.ends_with("/innermost") && frame.state == FrameState::Read)
@@ -297,7 +297,7 @@ async fn large_and_deep_pages_are_bounded_and_say_so() {
     assert!(cut.truncated && cut.stats.chars <= 40_000 && cut.lines_left_out > 1000);
 
     let limits = Limits { nodes: 100, ..Limits::default() };
-    let few = capture(&stage.session, &[], &limits, &budget()).await.unwrap();
+    let few = capture(&stage.session, &[], &Part::default(), &limits, &budget()).await.unwrap();
     assert!(few.main().tree.nodes.len() <= 200 && few.not_read.nodes > 2000, "{:?}", few.not_read);
 
     stage.open("/deep?n=500").await;
@@ -325,7 +325,7 @@ async fn a_stuck_page_ends_with_the_budget() {
     stage.open("/three").await;
     stage.session.cast("Runtime.evaluate", serde_json::json!({ "expression": "for(;;);" }));
     let short = tabvisor_cdp::budget::Budget::new(Duration::from_millis(300));
-    let error = capture(&stage.session, &[], &Limits::default(), &short).await.unwrap_err();
+    let error = capture(&stage.session, &[], &Part::default(), &Limits::default(), &short).await.unwrap_err();
     assert!(matches!(error, SnapshotError::Link(tabvisor_cdp::error::CdpError::Spent { .. })), "{error:?}");
     stage.stop().await;
 }

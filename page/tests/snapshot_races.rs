@@ -10,7 +10,7 @@ use tabvisor_cdp::fake::{Act, FakeChrome};
 use tabvisor_cdp::link::{DialOptions, Link, LinkOptions, Purpose};
 use tabvisor_page::refs::RefTable;
 use tabvisor_page::snapshot::{
-    Capture, FrameState, Limits, RoleOptions, SnapshotError, capture, render_role,
+    Capture, FrameState, Limits, Part, RoleOptions, SnapshotError, capture, render_role,
 };
 
 /// Frames with these documents: the main frame's, and a child's.
@@ -48,7 +48,7 @@ async fn read(documents: &[(&str, &str)]) -> Result<Capture, SnapshotError> {
     let link =
         Link::connect(&address, &DialOptions::default(), LinkOptions::new(Purpose::Page), &budget).await;
     let link = link.unwrap();
-    capture(&link.root(), &[], &Limits::default(), &budget).await
+    capture(&link.root(), &[], &Part::default(), &Limits::default(), &budget).await
 }
 
 #[tokio::test]

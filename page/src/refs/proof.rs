@@ -47,9 +47,13 @@ pub async fn is_attached(
     let node = json!({ "backendNodeId": backend_node_id, "executionContextId": world.execution_context_id });
     let node = session.call_as::<Resolved>("DOM.resolveNode", node, budget).await;
     let Some(node) = unless_refused(node)? else { return Ok(false) };
+    // A form has its fields as properties, and they may have any name.
+    let function = "function(){
+        const own=key=>Object.getOwnPropertyDescriptor(Node.prototype,key).get.call(this);
+        return own('isConnected')&&own('ownerDocument')===document}";
     let question = json!({
         "objectId": node.object.object_id,
-        "functionDeclaration": "function(){return this.isConnected&&this.ownerDocument===document}",
+        "functionDeclaration": function,
         "returnByValue": true,
     });
     let said = session.call_as::<Said>("Runtime.callFunctionOn", question, budget).await;

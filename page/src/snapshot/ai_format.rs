@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use super::ai_tree::{self, AiNode, Child};
 use super::ax::Tristate;
 use super::delta::{self, Identities};
-use super::fit::{Line, RefEntry, Rendered, Sheet};
+use super::fit::{Cut, End, Line, RefEntry, Rendered, Sheet};
 use super::frame::Capture;
+use super::links::Links;
 use super::naming;
 use super::outline::Outline;
 use super::role_format::{MAX_DEPTH, json};
@@ -27,16 +28,15 @@ pub struct AiOptions {
     pub urls: bool,
     /// At most so many UTF-16 code units; zero for any number.
     pub max_chars: usize,
+    /// Only the lines behind this cut.
+    pub after: Option<Cut>,
 }
 
 impl Default for AiOptions {
     fn default() -> Self {
-        Self { interactive: false, compact: false, depth: None, urls: false, max_chars: 40_000 }
+        Self { interactive: false, compact: false, depth: None, urls: false, max_chars: 40_000, after: None }
     }
 }
-
-/// Most links in the list at the end.
-const MOST_LINKS: usize = 100;
 
 /// Renders a capture, giving refs from `table`; `before` is what to compare it with.
 pub fn render_ai(
@@ -48,8 +48,8 @@ pub fn render_ai(
     table.begin(&capture.documents);
     let outline = Outline::new(capture);
     let made = ai_tree::build(capture, &outline);
-    let mut page = Page { capture, outline, made: &made, places: HashMap::new(), links: Vec::new(), options };
-    let mut sheet = Sheet::new(options.max_chars, before);
+    let mut page = Page { capture, outline, places: HashMap::new(), links: Links::default(), options };
+    let mut sheet = Sheet::new(options.max_chars, options.after, before);
     let mut too_deep = false;
     let mut waiting: Vec<(Child, u32)> = Vec::new();
     if !made.is_empty() {
@@ -78,10 +78,9 @@ pub fn render_ai(
             }
         }
     }
-    let links: Vec<String> = page.links;
-    let footer = (!links.is_empty()).then(|| format!("Links:\n{}", links.join("\n")));
+    let footer = page.links.footer();
     let empty = if options.interactive { "(no interactive elements)" } else { "(empty page)" };
-    sheet.finish(empty, too_deep, footer)
+    sheet.finish(End { empty, too_deep, not_read: capture.not_read, footer })
 }
 
 impl AiNode {
@@ -103,9 +102,8 @@ impl AiNode {
 struct Page<'a> {
     capture: &'a Capture,
     outline: Outline<'a>,
-    made: &'a [AiNode],
     places: HashMap<usize, HashMap<usize, Place>>,
-    links: Vec<String>,
+    links: Links,
     options: &'a AiOptions,
 }
 
@@ -121,8 +119,8 @@ impl Page<'_> {
         {
             return Vec::new();
         }
-        if urls && self.links.len() < MOST_LINKS {
-            self.links.extend(self.link(node));
+        if urls {
+            self.links.add(&self.capture.frames[node.spot.frame].tree, node.spot.node);
         }
         let reference = id.map(|id| format!(" [ref={id}]")).unwrap_or_default();
         let named = if node.name.is_empty() { String::new() } else { format!(" {}", json(&node.name)) };
@@ -183,24 +181,6 @@ impl Page<'_> {
             frame.map(|word| format!("frame={word}")),
         ];
         held.into_iter().flatten().fold(String::new(), |text, state| text + " [" + &state + "]")
-    }
-
-    /// Its line in the list of links.
-    fn link(&self, node: &AiNode) -> Option<String> {
-        if node.role != "link" {
-            return None;
-        }
-        let url = self.outline.node(node.spot).states.url.as_ref()?;
-        let text = if node.name.is_empty() { self.first_text(node) } else { &node.name };
-        Some(format!("{}. {text} -> {url}", self.links.len() + 1))
-    }
-
-    fn first_text<'n>(&'n self, node: &'n AiNode) -> &'n str {
-        let texts = node.children.iter().map(|child| match child {
-            Child::Text(text) => text.as_str(),
-            Child::Node(below) => &self.made[*below].name,
-        });
-        texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
     }
 }
 

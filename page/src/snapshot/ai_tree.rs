@@ -35,7 +35,7 @@ const MAX_NAME: usize = 900;
 pub(super) fn build(capture: &Capture, outline: &Outline<'_>) -> Vec<AiNode> {
     let mut made: Vec<AiNode> = Vec::new();
     // With the node that it will hang below; parents are made before their children.
-    let mut waiting: Vec<(Spot, usize)> = outline.root().into_iter().map(|root| (root, 0)).collect();
+    let mut waiting: Vec<(Spot, usize)> = outline.roots().into_iter().map(|root| (root, 0)).collect();
     while let Some((spot, above)) = waiting.pop() {
         let node = outline.node(spot);
         let frame = &capture.frames[spot.frame];

@@ -1,7 +1,10 @@
 //! The aria snapshot: the nodes of the accessibility tree as a list.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde::{Serialize, Serializer};
 
+use super::fit::Cut;
 use super::frame::{Capture, FrameState};
 use super::naming;
 use super::outline::Outline;
@@ -45,6 +48,10 @@ pub struct AriaList {
     pub nodes: Vec<AriaNode>,
     /// How many nodes were over the limit.
     pub left_out: usize,
+    /// The nodes before are not as they were when they were given.
+    pub changed: bool,
+    /// Where the list was cut, if it was.
+    pub cut: Option<Cut>,
 }
 
 #[expect(clippy::ref_option, reason = "serde's signature")]
@@ -55,13 +62,16 @@ fn written<S: Serializer>(id: &Option<RefId>, serializer: S) -> Result<S::Ok, S:
     }
 }
 
-/// Lists at most `most` nodes of a capture, giving refs from `table`.
-pub fn list_aria(capture: &Capture, table: &mut RefTable, most: usize) -> AriaList {
+/// Lists at most `most` nodes of a capture, those behind a cut, giving refs from `table`.
+pub fn list_aria(capture: &Capture, table: &mut RefTable, after: Option<Cut>, most: usize) -> AriaList {
     table.begin(&capture.documents);
     let outline = Outline::new(capture);
     let places: Vec<_> = capture.frames.iter().map(naming::places).collect();
     let mut nodes = Vec::new();
-    let mut left_out = 0;
+    let (mut passed, mut left_out) = (0, 0);
+    let mut hasher = DefaultHasher::new();
+    let after = after.unwrap_or(Cut { lines: 0, given: hasher.finish() });
+    let mut skipped = hasher.finish();
     for spot in outline.walk() {
         if nodes.len() >= most.clamp(1, MOST_NODES) {
             left_out += 1;
@@ -69,6 +79,12 @@ pub fn list_aria(capture: &Capture, table: &mut RefTable, most: usize) -> AriaLi
         }
         let frame = &capture.frames[spot.frame];
         let node = outline.node(spot);
+        (&node.role, &node.name, &node.value, spot.depth).hash(&mut hasher);
+        passed += 1;
+        if passed <= after.lines {
+            skipped = hasher.finish();
+            continue;
+        }
         let id = naming::identity(frame, spot.node).map(|identity| {
             let sighting = Sighting {
                 frame: &frame.id,
@@ -92,7 +108,9 @@ pub fn list_aria(capture: &Capture, table: &mut RefTable, most: usize) -> AriaLi
             frame_state: state.filter(|state| *state != FrameState::Read),
         });
     }
-    AriaList { nodes, left_out }
+    let cut = (left_out > 0).then(|| Cut { lines: passed, given: hasher.finish() });
+    let changed = skipped != after.given || passed < after.lines;
+    AriaList { nodes, left_out, changed, cut }
 }
 
 #[cfg(test)]
@@ -105,7 +123,7 @@ mod tests {
     #[test]
     fn the_recorded_list() {
         let mut table = RefTable::default();
-        let list = list_aria(&recorded(), &mut table, 8);
+        let list = list_aria(&recorded(), &mut table, None, 8);
         let seen: Vec<_> = list.nodes.iter().map(|node| (&*node.role, &*node.name, node.depth)).collect();
         let head = "Head \"quoted\"";
         assert_eq!(
@@ -128,12 +146,12 @@ mod tests {
         let wanted =
             json!({ "ref": "ax1", "role": "RootWebArea", "name": "Main", "backendDOMNodeId": 1, "depth": 0 });
         assert_eq!(first, wanted);
-        assert_eq!(list_aria(&recorded(), &mut table, 8).nodes, list.nodes, "refs stay");
+        assert_eq!(list_aria(&recorded(), &mut table, None, 8).nodes, list.nodes, "refs stay");
     }
 
     #[test]
     fn child_frames_are_listed_and_the_limit_has_a_limit() {
-        let list = list_aria(&recorded(), &mut RefTable::default(), usize::MAX);
+        let list = list_aria(&recorded(), &mut RefTable::default(), None, usize::MAX);
         let inner = list.nodes.iter().find(|node| &*node.name == "InFrame").unwrap();
         assert!(inner.depth > 5 && list.left_out == 0);
     }

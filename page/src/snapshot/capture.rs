@@ -14,10 +14,14 @@ use tabvisor_cdp::link::Session;
 
 use super::ax::AxTree;
 use super::clickable::{self, Looks};
-use super::frame::{Capture, Frame, FrameState, NotRead, Owner};
+use super::dom::DomDocument;
+use super::error::SnapshotError;
+use super::frame::{Capture, Frame, FrameState, NotRead, Owner, Scope};
 use super::frame_tree::KnownFrame;
 use super::graft::graft;
+use super::pieces;
 use super::process::{self, Process};
+use super::scope::{self, Part};
 use crate::refs::{Documents, FrameId};
 
 /// How much of a page is read.
@@ -37,18 +41,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a page could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SnapshotError {
-    /// It went to another document, twice.
-    #[error("Frame changed while its browser snapshot was being captured; retry.")]
-    DocumentChanged,
-    /// The budget ended, or the link or Chromium failed.
-    #[error(transparent)]
-    Link(#[from] CdpError),
-}
-
-/// Reads the page of `session`. `children` are sessions on its frames that live in processes of
+/// Reads a part of the page of `session`. `children` are sessions on its frames that live in processes of
 /// their own, with the ids of these frames; one that does not answer costs its own frames only.
 ///
 /// # Errors
@@ -56,11 +49,12 @@ pub enum SnapshotError {
 pub async fn capture(
     session: &Session,
     children: &[(FrameId, Session)],
+    part: &Part,
     limits: &Limits,
     budget: &Budget,
 ) -> Result<Capture, SnapshotError> {
     for read_again in [false, true] {
-        if let Some(capture) = attempt(session, children, limits, budget).await? {
+        if let Some(capture) = attempt(session, children, part, limits, budget).await? {
             return Ok(Capture { read_again, ..capture });
         }
     }
@@ -71,13 +65,17 @@ pub async fn capture(
 async fn attempt(
     session: &Session,
     children: &[(FrameId, Session)],
+    part: &Part,
     limits: &Limits,
     budget: &Budget,
-) -> Result<Option<Capture>, CdpError> {
+) -> Result<Option<Capture>, SnapshotError> {
     let (processes, silent) = ask_processes(session, children, limits, budget).await?;
-    let mut page = Page::known(&processes, limits.frames);
+    // The frame that is asked for may be any of them.
+    let mut page = Page::known(&processes, if part.is_all() { limits.frames } else { usize::MAX });
     page.place(&processes).await?;
-    let shown = page.read(&processes, limits.nodes).await?;
+    let place = page.narrow(&processes, part).await?;
+    let shown = page.read(&processes, place.as_ref(), limits).await?;
+    let scope = place.map(|place| page.scope(&processes, &place));
     let Page { mut frames, mut not_read, .. } = page;
     let main = &frames[0];
     if shown.get(&main.id) != Some(&main.document) {
@@ -89,12 +87,12 @@ async fn attempt(
     }
     for id in silent {
         documents.unheard(Arc::clone(&id));
-        not_read.frames += 1;
+        not_read.frames += usize::from(part.is_all());
         let element = processes[0].ask_owner(&id).await.ok();
         let owner = element.map(|backend_node_id| Owner { frame: 0, backend_node_id });
         frames.push(Frame { owner, ..unread(id, FrameState::Busy) });
     }
-    Ok(Some(Capture { frames, documents, not_read, read_again: false }))
+    Ok(Some(Capture { frames, documents, not_read, read_again: false, scope }))
 }
 
 /// The first round. The page itself has the whole budget; of the others, those that do not answer
@@ -208,45 +206,79 @@ impl Page {
         Ok(())
     }
 
-    /// The second round: the trees, at most `most` nodes of all together. Gives which documents
-    /// are shown after it.
+    /// Finds the part that is asked for, and leaves out the frames that have no share in it.
+    async fn narrow(
+        &mut self,
+        processes: &[Process<'_>],
+        part: &Part,
+    ) -> Result<Option<scope::Place>, SnapshotError> {
+        if part.is_all() {
+            return Ok(None);
+        }
+        let place = scope::find(part, &self.frames, |at| &processes[self.homes[at].0]).await?;
+        let document = place.frame.and_then(|at| self.document(processes, at));
+        let wanted = place.frames(&self.frames, document);
+        for (frame, wanted) in self.frames.iter_mut().zip(wanted) {
+            if !wanted {
+                frame.state = FrameState::Outside;
+            }
+        }
+        Ok(Some(place))
+    }
+
+    fn scope(&self, processes: &[Process<'_>], place: &scope::Place) -> Scope {
+        let document = place.frame.and_then(|at| self.document(processes, at));
+        place.scope(place.frame.map(|at| &self.frames[at].tree), document)
+    }
+
+    fn document<'a>(&self, processes: &'a [Process<'_>], at: usize) -> Option<&'a DomDocument> {
+        processes[self.homes[at].0].document(&self.frames[at].id)
+    }
+
+    /// The second round: the trees of the frames that are to be read, as far as the limits let.
+    /// Gives which documents are shown after it.
     async fn read(
         &mut self,
         processes: &[Process<'_>],
-        most: usize,
+        place: Option<&scope::Place>,
+        limits: &Limits,
     ) -> Result<HashMap<FrameId, crate::refs::DocumentId>, CdpError> {
-        let mut room = most;
-        let mut asked = Vec::new();
-        for (at, frame) in
-            self.frames.iter_mut().enumerate().filter(|(_, frame)| frame.state == FrameState::Read)
-        {
+        let mut room = limits.nodes;
+        let (mut asked, mut too_large) = (Vec::new(), Vec::new());
+        let wanted = self.frames.iter_mut().enumerate().filter(|(_, frame)| frame.state == FrameState::Read);
+        for (count, (at, frame)) in wanted.enumerate() {
             let process = &processes[self.homes[at].0];
             let document = process.document(&frame.id);
             let size = document.map_or(0, |it| it.nodes.len());
-            if room == 0 && at > 0 {
+            if count > 0 && (room == 0 || count >= limits.frames) {
                 leave(frame, FrameState::LeftOut, &mut self.not_read);
-                continue;
+            } else if document.is_some_and(|it| pieces::is_too_much(it, room)) {
+                too_large.push((at, room));
+            } else {
+                // It has nodes that the DOM has not, such as lines of text.
+                asked.push((at, room.max(1).saturating_mul(2), process.ask_tree(&frame.id).await));
             }
-            let depth = document.and_then(|it| it.depth_of(room));
-            if depth.is_some() {
-                self.not_read.nodes += size - room;
-            }
-            asked.push((at, room.max(1), depth.is_some(), process.ask_tree(&frame.id, depth).await));
             room = room.saturating_sub(size);
+        }
+        let mut trees = Vec::with_capacity(asked.len() + too_large.len());
+        for (at, room) in too_large {
+            let Some(document) = self.document(processes, at) else { continue };
+            let element = place.filter(|it| it.frame == Some(at)).and_then(scope::Place::node);
+            let (nodes, all) = pieces::first(document, element, room.max(1));
+            let tree = pieces::read(&processes[self.homes[at].0], &nodes).await;
+            self.not_read.nodes += all.saturating_sub(tree.as_ref().map_or(0, |it| it.nodes.len()));
+            trees.push((at, true, tree));
         }
         let mut after = Vec::with_capacity(processes.len());
         for process in processes {
             after.push(process.ask_frames().await);
         }
-        let mut trees = Vec::with_capacity(asked.len());
-        for (at, room, cut, reply) in asked {
-            let process = &processes[self.homes[at].0];
+        for (at, most, reply) in asked {
             let tree = match reply {
-                // It has nodes that the DOM has not, such as lines of text.
-                Ok(reply) => process.hear_tree(reply, room.saturating_mul(2)).await,
+                Ok(reply) => processes[self.homes[at].0].hear_tree(reply, most).await,
                 Err(error) => Err(error),
             };
-            trees.push((at, cut, tree));
+            trees.push((at, false, tree));
         }
         let mut shown = HashMap::new();
         for (at, (process, reply)) in processes.iter().zip(after).enumerate() {
@@ -286,17 +318,14 @@ impl Page {
 }
 
 /// Puts its tree and looks into a frame; gives how many clickable elements had no place. A tree
-/// that was cut gets no further nodes.
+/// that was cut gets no further nodes: they are among those that were not read.
 fn fill(frame: &mut Frame, mut tree: AxTree, process: &Process<'_>, cut: bool) -> usize {
     let mut missed = 0;
     if let Some(document) = process.document(&frame.id) {
         frame.looks = clickable::look(document);
-        missed = if cut {
-            let read = tree.by_backend_node_id();
-            frame.looks.clickable.keys().filter(|id| !read.contains_key(id)).count()
-        } else {
-            graft(&mut tree, document, &frame.looks)
-        };
+        if !cut {
+            missed = graft(&mut tree, document, &frame.looks);
+        }
     }
     frame.tree = tree;
     missed

@@ -1,6 +1,8 @@
 //! The DOM of a process's frames, flattened, with what styles say about the mouse: the reply of
 //! one `DOMSnapshot.captureSnapshot`.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -77,27 +79,37 @@ impl DomDocument {
         ends
     }
 
-    /// The deepest level down to which there are at most `most` nodes; `None` if all are few enough.
-    pub(super) fn depth_of(&self, most: usize) -> Option<u32> {
-        if self.nodes.len() <= most {
-            return None;
+    /// The nodes of an element: itself and what is below it.
+    pub(super) fn below(&self, backend_node_id: i64) -> &[DomNode] {
+        &self.nodes[self.range(backend_node_id)]
+    }
+
+    /// Their indices; empty if there is no such element.
+    pub(super) fn range(&self, backend_node_id: i64) -> Range<usize> {
+        match self.nodes.iter().position(|it| it.backend_node_id == backend_node_id) {
+            Some(at) => at..self.ends()[at],
+            None => 0..0,
         }
+    }
+
+    /// For every node, how many are above it.
+    pub(super) fn depths(&self) -> Vec<usize> {
         let mut depths: Vec<usize> = Vec::with_capacity(self.nodes.len());
-        let mut at_depth: Vec<usize> = Vec::new();
         for node in &self.nodes {
-            let depth = node.parent.map_or(0, |parent| depths[parent] + 1);
-            if depth == at_depth.len() {
-                at_depth.push(0);
-            }
-            at_depth[depth] += 1;
-            depths.push(depth);
+            depths.push(node.parent.map_or(0, |parent| depths[parent] + 1));
         }
-        let mut sum = 0;
-        let fitting = at_depth.iter().take_while(|count| {
-            sum += **count;
-            sum <= most
-        });
-        Some(u32::try_from(fitting.count().saturating_sub(1)).unwrap_or(u32::MAX))
+        depths
+    }
+
+    /// For every node, whether it has a box or something below it has one.
+    pub(super) fn holding_boxes(&self) -> Vec<bool> {
+        let mut holding: Vec<bool> = self.nodes.iter().map(|node| node.has_box).collect();
+        for at in (0..self.nodes.len()).rev() {
+            if let Some(parent) = self.nodes[at].parent {
+                holding[parent] |= holding[at];
+            }
+        }
+        holding
     }
 }
 
@@ -228,9 +240,6 @@ mod tests {
     fn ends_and_depths_follow_the_tree() {
         let document = of_parents(&[None, Some(0), Some(1), Some(1), Some(0)]);
         assert_eq!(document.ends(), [5, 4, 3, 4, 5]);
-        assert_eq!(
-            [5, 4, 3, 2, 1, 0].map(|most| document.depth_of(most)),
-            [None, Some(1), Some(1), Some(0), Some(0), Some(0)]
-        );
+        assert_eq!(document.depths(), [0, 1, 2, 2, 1]);
     }
 }

@@ -1,8 +1,11 @@
 //! From lines to a snapshot: marks of what is new, whole lines up to the limit, and the counts.
 
+use std::hash::{DefaultHasher, Hasher};
+
 use serde::{Serialize, Serializer};
 
 use super::delta::Identities;
+use super::frame::NotRead;
 use super::roles::{self, RoleKind};
 use crate::refs::RefId;
 
@@ -10,6 +13,9 @@ use crate::refs::RefId;
 pub const TOO_LARGE: &str = "[...TRUNCATED - page too large]";
 /// Told when nodes are deeper than a snapshot goes.
 pub const TOO_DEEP: &str = "[...TRUNCATED - accessibility tree too deep]";
+
+/// Told when the lines before a cut are not as they were given.
+pub const CHANGED: &str = "[...CHANGED - the page changed since the lines before these were given]";
 
 /// An element of a snapshot, for the map of refs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,6 +66,21 @@ pub struct Rendered {
     pub lines_left_out: usize,
     /// What to compare the next one with.
     pub identities: Identities,
+    /// Nodes are deeper than a snapshot goes.
+    pub too_deep: bool,
+    /// The lines that were given before are not as they were.
+    pub changed: bool,
+    /// Where lines were cut off, if one can go on there.
+    pub cut: Option<Cut>,
+}
+
+/// The place where a limit of characters cut a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cut {
+    /// How many lines were given, with those before them.
+    pub lines: usize,
+    /// A hash of these lines.
+    pub given: u64,
 }
 
 /// Serializes the refs of a snapshot as the map that callers know.
@@ -82,30 +103,71 @@ pub(super) struct Line {
 /// Collects lines and forgets what does not fit.
 pub(super) struct Sheet<'a> {
     most: usize,
+    after: Cut,
     before: Option<&'a Identities>,
-    lines: Vec<(Line, usize)>,
+    lines: Vec<Kept>,
     chars: usize,
+    pushed: usize,
+    hasher: DefaultHasher,
+    skipped: u64,
     left_out: usize,
     new: usize,
     identities: Identities,
 }
 
+struct Kept {
+    line: Line,
+    chars: usize,
+    /// A hash of all lines down to this one.
+    given: u64,
+}
+
+/// What stands below the lines.
+#[derive(Debug, Default)]
+pub(super) struct End {
+    /// The text if there are no lines.
+    pub(super) empty: &'static str,
+    pub(super) too_deep: bool,
+    pub(super) not_read: NotRead,
+    pub(super) footer: Option<String>,
+}
+
 impl<'a> Sheet<'a> {
-    /// At most `most` UTF-16 code units, zero for any number; compared with the snapshot `before`.
-    pub(super) fn new(most: usize, before: Option<&'a Identities>) -> Self {
-        let most = if most == 0 { usize::MAX } else { most };
-        Self { most, before, lines: Vec::new(), chars: 0, left_out: 0, new: 0, identities: Identities::new() }
+    /// At most `most` UTF-16 code units, zero for any number, of the lines behind a cut; compared
+    /// with the snapshot `before`.
+    pub(super) fn new(most: usize, after: Option<Cut>, before: Option<&'a Identities>) -> Self {
+        let hasher = DefaultHasher::new();
+        Self {
+            most: if most == 0 { usize::MAX } else { most },
+            after: after.unwrap_or(Cut { lines: 0, given: hasher.finish() }),
+            before,
+            lines: Vec::new(),
+            chars: 0,
+            pushed: 0,
+            skipped: hasher.finish(),
+            hasher,
+            left_out: 0,
+            new: 0,
+            identities: Identities::new(),
+        }
     }
 
     pub(super) fn push(&mut self, mut line: Line) {
-        if let Some(identity) = line.identity {
-            let is_new = self.identities.insert(identity);
-            if is_new && self.before.is_some_and(|before| !before.contains(&identity)) {
-                line.text.push_str(" [new]");
-                self.new += 1;
-            }
+        self.hasher.write(line.text.as_bytes());
+        self.hasher.write_u8(b'\n');
+        self.pushed += 1;
+        let is_new = line.identity.is_some_and(|it| {
+            self.identities.insert(it) && self.before.is_some_and(|before| !before.contains(&it))
+        });
+        if self.pushed <= self.after.lines {
+            self.skipped = self.hasher.finish();
+            return;
         }
-        if self.lines.is_empty() {
+        if is_new {
+            line.text.push_str(" [new]");
+            self.new += 1;
+        }
+        if self.pushed == 1 {
             // The text as a whole is trimmed, so its first line has no indent.
             let indent = line.text.len() - line.text.trim_start().len();
             line.text.drain(..indent);
@@ -116,36 +178,47 @@ impl<'a> Sheet<'a> {
             return;
         }
         self.chars += chars;
-        self.lines.push((line, chars));
+        self.lines.push(Kept { line, chars, given: self.hasher.finish() });
     }
 
-    /// The snapshot; `empty` is its text if there are no lines.
-    pub(super) fn finish(mut self, empty: &str, too_deep: bool, footer: Option<String>) -> Rendered {
-        if self.left_out > 0 {
-            let notice = TOO_LARGE.len() + 2;
-            while self.chars.saturating_sub(1) + notice > self.most {
-                let Some((_, chars)) = self.lines.pop() else { break };
-                self.chars -= chars;
-                self.left_out += 1;
+    pub(super) fn finish(mut self, end: End) -> Rendered {
+        let incomplete = incomplete(end.not_read);
+        // Lines that are there no more are a change, too.
+        let changed = self.skipped != self.after.given || self.pushed < self.after.lines;
+        let told =
+            incomplete.as_ref().map_or(0, |it| it.len() + 2) + if changed { CHANGED.len() + 2 } else { 0 };
+        while self.left_out > 0 || told > 0 {
+            let notices = told + if self.left_out > 0 { TOO_LARGE.len() + 2 } else { 0 };
+            if self.chars.saturating_sub(1) + notices <= self.most {
+                break;
             }
+            let Some(Kept { chars, .. }) = self.lines.pop() else { break };
+            self.chars -= chars;
+            self.left_out += 1;
         }
-        let lines: Vec<&str> = self.lines.iter().map(|(line, _)| &*line.text).collect();
+        let cut = self.lines.last().filter(|_| self.left_out > 0);
+        let cut = cut.map(|last| Cut { lines: self.after.lines + self.lines.len(), given: last.given });
+        let lines: Vec<&str> = self.lines.iter().map(|kept| &*kept.line.text).collect();
         let mut text = lines.join("\n").trim_end().to_owned();
-        if lines.is_empty() && self.left_out == 0 {
-            empty.clone_into(&mut text);
+        if lines.is_empty() && self.left_out == 0 && incomplete.is_none() {
+            end.empty.clone_into(&mut text);
         }
-        let notices = [(self.left_out > 0, TOO_LARGE), (too_deep, TOO_DEEP)];
-        for (_, notice) in notices.iter().filter(|(holds, _)| *holds) {
-            append(&mut text, notice);
+        let truncated = self.left_out > 0 || end.too_deep || incomplete.is_some();
+        let notices = [
+            (self.left_out > 0).then(|| TOO_LARGE.to_owned()),
+            end.too_deep.then(|| TOO_DEEP.to_owned()),
+            changed.then(|| CHANGED.to_owned()),
+            incomplete,
+            end.footer,
+            (self.new > 0).then(|| {
+                let plural = if self.new == 1 { "" } else { "s" };
+                format!("{} new element{plural} since last snapshot", self.new)
+            }),
+        ];
+        for notice in notices.into_iter().flatten() {
+            append(&mut text, &notice);
         }
-        if let Some(footer) = footer {
-            append(&mut text, &footer);
-        }
-        if self.new > 0 {
-            let plural = if self.new == 1 { "" } else { "s" };
-            append(&mut text, &format!("{} new element{plural} since last snapshot", self.new));
-        }
-        let refs: Vec<RefEntry> = self.lines.into_iter().filter_map(|(line, _)| line.entry).collect();
+        let refs: Vec<RefEntry> = self.lines.into_iter().filter_map(|kept| kept.line.entry).collect();
         let stats = Stats {
             lines: text.lines().count(),
             chars: utf16(&text),
@@ -156,12 +229,26 @@ impl<'a> Sheet<'a> {
             text,
             refs,
             stats,
-            truncated: self.left_out > 0 || too_deep,
+            truncated,
             new_elements: self.before.map(|_| self.new),
             lines_left_out: self.left_out,
             identities: self.identities,
+            too_deep: end.too_deep,
+            changed,
+            cut,
         }
     }
+}
+
+/// Told when a part of the page could not be read.
+fn incomplete(not_read: NotRead) -> Option<String> {
+    let NotRead { nodes, frames, clickable } = not_read;
+    let count = |count: usize, what: &str| {
+        (count > 0).then(|| format!("{count} {what}{}", if count == 1 { "" } else { "s" }))
+    };
+    let parts = [count(nodes, "node"), count(frames, "frame"), count(clickable, "clickable element")];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("[...INCOMPLETE - not read: {}]", parts.join(", ")))
 }
 
 fn append(text: &mut String, part: &str) {
@@ -183,11 +270,27 @@ mod tests {
     use super::*;
 
     fn sheet(lines: &[String], most: usize) -> Rendered {
-        let mut sheet = Sheet::new(most, None);
+        from(lines, most, None)
+    }
+
+    fn from(lines: &[String], most: usize, after: Option<Cut>) -> Rendered {
+        let mut sheet = Sheet::new(most, after, None);
         for text in lines {
             sheet.push(Line { text: text.clone(), ..Line::default() });
         }
-        sheet.finish("(empty page)", false, None)
+        sheet.finish(End { empty: "(empty page)", ..End::default() })
+    }
+
+    #[test]
+    fn what_was_not_read_is_said_within_the_limit() {
+        let mut sheet = Sheet::new(70, None, None);
+        for _ in 0..20 {
+            sheet.push(Line { text: "- a".into(), ..Line::default() });
+        }
+        let not_read = NotRead { nodes: 1, frames: 2, clickable: 0 };
+        let rendered = sheet.finish(End { not_read, ..End::default() });
+        assert_eq!(rendered.text, format!("{TOO_LARGE}\n\n[...INCOMPLETE - not read: 1 node, 2 frames]"));
+        assert!(rendered.truncated && rendered.stats.chars > 70, "notices are never cut");
     }
 
     #[test]
@@ -199,13 +302,23 @@ mod tests {
     #[test]
     fn new_elements_are_marked_and_counted_once() {
         let before = Identities::from([1]);
-        let mut sheet = Sheet::new(0, Some(&before));
+        let mut sheet = Sheet::new(0, None, Some(&before));
         for (text, identity) in [("- a", 1), ("- b", 2), ("- b again", 2)] {
             sheet.push(Line { text: text.into(), identity: Some(identity), ..Line::default() });
         }
-        let rendered = sheet.finish("", false, None);
+        let rendered = sheet.finish(End::default());
         assert_eq!(rendered.text, "- a\n- b [new]\n- b again\n\n1 new element since last snapshot");
         assert_eq!(rendered.new_elements, Some(1));
+    }
+
+    #[test]
+    fn another_line_before_the_cut_is_said() {
+        let lines: Vec<String> = (0..9).map(|at| format!("- line {at}")).collect();
+        let cut = from(&lines, 60, None).cut.unwrap();
+        let shifted = from(&lines[1..], 0, Some(cut));
+        assert!(shifted.changed && shifted.text.ends_with(CHANGED), "{}", shifted.text);
+        let gone = from(&lines[..1], 0, Some(cut));
+        assert!(gone.changed && gone.text.ends_with(CHANGED));
     }
 
     proptest! {
@@ -220,6 +333,23 @@ mod tests {
             prop_assert!(lines.iter().zip(&kept).all(|(line, kept)| line == kept));
             prop_assert_eq!(kept.len() + rendered.lines_left_out, lines.len());
             prop_assert_eq!(rendered.truncated, rendered.lines_left_out > 0);
+        }
+
+        #[test]
+        fn going_on_at_every_cut_gives_every_line_once(
+            lines in prop::collection::vec("- [a-z]{0,30}x", 1..60), most in 80usize..200,
+        ) {
+            let (mut seen, mut after) = (Vec::new(), None);
+            loop {
+                let rendered = from(&lines, most, after);
+                prop_assert!(!rendered.changed);
+                let body = rendered.text.strip_suffix(TOO_LARGE).unwrap_or(&rendered.text).trim_end();
+                seen.extend(body.lines().map(str::to_owned));
+                let Some(cut) = rendered.cut else { break };
+                prop_assert!(after.is_none_or(|before: Cut| cut.lines > before.lines));
+                after = Some(cut);
+            }
+            prop_assert_eq!(seen, lines);
         }
     }
 }

@@ -26,13 +26,15 @@ pub enum FrameState {
     Changed,
     /// Over a limit; not read.
     LeftOut,
+    /// No part of what was asked for; not read.
+    Outside,
 }
 
 impl FrameState {
     /// The word for it in a snapshot; none for frames that are there.
     pub fn word(self) -> Option<&'static str> {
         match self {
-            Self::Read | Self::Hidden => None,
+            Self::Read | Self::Hidden | Self::Outside => None,
             Self::Loading => Some("loading"),
             Self::NotLoaded => Some("not-loaded"),
             Self::Failed => Some("failed"),
@@ -83,6 +85,15 @@ pub struct NotRead {
     pub clickable: usize,
 }
 
+/// The part of a page that was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// Index of its frame; none if that was not read or there is no such element.
+    pub frame: Option<usize>,
+    /// Its topmost nodes, as indices in the tree of the frame.
+    pub roots: Vec<usize>,
+}
+
 /// A page as it was read.
 #[derive(Clone, Debug)]
 pub struct Capture {
@@ -94,6 +105,8 @@ pub struct Capture {
     pub not_read: NotRead,
     /// The document changed while it was read the first time; this is the second.
     pub read_again: bool,
+    /// The part that was asked for; none for all of it.
+    pub scope: Option<Scope>,
 }
 
 impl Capture {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::ax::AxNode;
 use super::frame::{Capture, Frame, FrameState};
+use super::naming;
 use super::roles::RoleKind;
 
 /// One node on the way.
@@ -13,14 +14,18 @@ pub(super) struct Spot {
     pub(super) frame: usize,
     /// Index of it in the tree of its frame.
     pub(super) node: usize,
-    /// Levels below the root of the page; ignored nodes count.
+    /// Levels below the root of the page, ignored nodes included; in a part of a page, printed
+    /// levels below its top.
     pub(super) depth: u32,
 }
 
-/// The page as one tree: every frame hangs below the element that holds it.
+/// The page, or the part of it that was asked for, as one tree: every frame hangs below the
+/// element that holds it.
 pub(super) struct Outline<'a> {
     capture: &'a Capture,
     held: HashMap<(usize, i64), usize>,
+    /// Wrappers without meaning are no levels.
+    flat: bool,
 }
 
 impl<'a> Outline<'a> {
@@ -28,7 +33,23 @@ impl<'a> Outline<'a> {
         let owners = capture.frames.iter().enumerate();
         let held =
             owners.filter_map(|(at, it)| it.owner.map(|owner| ((owner.frame, owner.backend_node_id), at)));
-        Self { capture, held: held.collect() }
+        Self { capture, held: held.collect(), flat: false }
+    }
+
+    /// As [`new`](Self::new); in a part of a page, wrappers without meaning are no levels.
+    pub(super) fn flat(capture: &'a Capture) -> Self {
+        Self { flat: capture.scope.is_some(), ..Self::new(capture) }
+    }
+
+    /// A wrapper without meaning, where those are no levels.
+    pub(super) fn is_wrapper(&self, spot: Spot) -> bool {
+        let (frame, node) = (&self.capture.frames[spot.frame], self.node(spot));
+        let means_nothing = match &*node.role {
+            "none" | "presentation" | "fragment" | "DocumentFragment" => true,
+            "generic" => node.name.is_empty(),
+            _ => node.ignored,
+        };
+        self.flat && means_nothing && !naming::holds_ref(frame, node)
     }
 
     pub(super) fn node(&self, spot: Spot) -> &'a AxNode {
@@ -58,20 +79,24 @@ impl<'a> Outline<'a> {
             self.held(spot).filter(|(_, it)| it.state == FrameState::Read && !it.tree.nodes.is_empty());
         let own = self.node(spot).children.iter().map(move |node| (spot.frame, *node));
         let all = own.chain(content.map(|(frame, _)| (frame, 0)));
-        all.map(move |(frame, node)| Spot { frame, node, depth: spot.depth + 1 })
-            .collect::<Vec<_>>()
-            .into_iter()
+        let depth = spot.depth + u32::from(!self.is_wrapper(spot));
+        all.map(move |(frame, node)| Spot { frame, node, depth }).collect::<Vec<_>>().into_iter()
     }
 
-    /// The root of the page; none if nothing was read.
-    pub(super) fn root(&self) -> Option<Spot> {
-        let main = &self.capture.frames[0];
-        (!main.tree.nodes.is_empty()).then_some(Spot { frame: 0, node: 0, depth: 0 })
+    /// Where reading begins: at the root of the page, or at the top of its part.
+    pub(super) fn roots(&self) -> Vec<Spot> {
+        let (frame, nodes) = match &self.capture.scope {
+            Some(scope) => (scope.frame.unwrap_or(0), &*scope.roots),
+            None if self.capture.main().tree.nodes.is_empty() => return Vec::new(),
+            None => (0, &[0][..]),
+        };
+        nodes.iter().map(|node| Spot { frame, node: *node, depth: 0 }).collect()
     }
 
     /// All nodes in reading order.
     pub(super) fn walk(&self) -> impl Iterator<Item = Spot> {
-        let mut waiting: Vec<Spot> = self.root().into_iter().collect();
+        let mut waiting = self.roots();
+        waiting.reverse();
         std::iter::from_fn(move || {
             let spot = waiting.pop()?;
             waiting.extend(self.children(spot).rev());

@@ -47,7 +47,7 @@ impl<'a> Asked<'a> {
         let Self { session, budget, frames, styles } = self;
         let frames = read_frames(&hear(FRAMES, frames, &budget).await?)?;
         let documents = match hear(STYLES, styles, &budget).await {
-            Ok(reply) => read(STYLES, &reply, dom::read)?,
+            Ok(reply) => read(STYLES, reply.get(), dom::read)?,
             // A page that has no styles to tell of still has its trees.
             Err(CdpError::Protocol { .. }) => Vec::new(),
             Err(error) => return Err(error),
@@ -57,6 +57,15 @@ impl<'a> Asked<'a> {
 }
 
 impl Process<'_> {
+    pub(super) fn session(&self) -> &Session {
+        self.session
+    }
+
+    /// How long its answers are waited for.
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     /// The document of a frame, as the styles tell it.
     pub(super) fn document(&self, frame: &str) -> Option<&DomDocument> {
         self.documents.iter().find(|it| *it.frame == *frame)
@@ -81,19 +90,19 @@ impl Process<'_> {
         Ok(answer.backend_node_id)
     }
 
-    /// Asks for the tree of a frame, down to `depth`.
-    pub(super) async fn ask_tree(&self, frame: &str, depth: Option<u32>) -> Result<Reply, CdpError> {
-        let params = match depth {
-            Some(depth) => json!({ "frameId": frame, "depth": depth }),
-            None => json!({ "frameId": frame }),
-        };
-        send(self.session, TREE, params, &self.budget).await
+    /// Asks for the tree of a frame.
+    pub(super) async fn ask_tree(&self, frame: &str) -> Result<Reply, CdpError> {
+        send(self.session, TREE, json!({ "frameId": frame }), &self.budget).await
     }
 
     /// The tree that was asked for, at most `most` nodes of it.
     pub(super) async fn hear_tree(&self, reply: Reply, most: usize) -> Result<AxTree, CdpError> {
-        let reply = hear(TREE, reply, &self.budget).await?;
-        read(TREE, &reply, |text| AxTree::read(text, most))
+        self.read_tree(hear(TREE, reply, &self.budget).await?.get(), most)
+    }
+
+    /// A tree from the text of a reply.
+    pub(super) fn read_tree(&self, text: &str, most: usize) -> Result<AxTree, CdpError> {
+        read(TREE, text, |text| AxTree::read(text, most))
     }
 
     /// Asks for the frames again.
@@ -121,16 +130,17 @@ async fn hear(method: &'static str, reply: Reply, budget: &Budget) -> Result<Box
 }
 
 fn read_frames(reply: &RawValue) -> Result<Vec<KnownFrame>, CdpError> {
-    read(FRAMES, reply, |text| serde_json::from_str::<frame_tree::Reply>(text)).map(frame_tree::Reply::frames)
+    read(FRAMES, reply.get(), |text| serde_json::from_str::<frame_tree::Reply>(text))
+        .map(frame_tree::Reply::frames)
 }
 
 /// Reads a reply, if need be without the halves of surrogate pairs in it.
 fn read<T>(
     method: &str,
-    reply: &RawValue,
+    reply: &str,
     parse: impl Fn(&str) -> Result<T, serde_json::Error>,
 ) -> Result<T, CdpError> {
-    parse(reply.get()).or_else(|_| parse(&surrogates::replaced(reply.get()))).map_err(|why| {
+    parse(reply).or_else(|_| parse(&surrogates::replaced(reply))).map_err(|why| {
         // Category and place only: the text may quote page content.
         let why = format!("{:?} error at column {}", why.classify(), why.column());
         CdpError::BadReply { method: method.to_owned(), why }

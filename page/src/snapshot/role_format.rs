@@ -3,8 +3,9 @@
 
 use super::ax::{States, Tristate};
 use super::delta::{self, Identities};
-use super::fit::{Line, RefEntry, Rendered, Sheet};
+use super::fit::{Cut, End, Line, RefEntry, Rendered, Sheet};
 use super::frame::Capture;
+use super::links::Links;
 use super::naming::{self, Named};
 use super::outline::{Outline, Spot};
 use super::roles::RoleKind;
@@ -26,11 +27,13 @@ pub struct RoleOptions {
     pub urls: bool,
     /// At most so many UTF-16 code units; zero for any number.
     pub max_chars: usize,
+    /// Only the lines behind this cut.
+    pub after: Option<Cut>,
 }
 
 impl Default for RoleOptions {
     fn default() -> Self {
-        Self { interactive: false, compact: false, depth: None, urls: false, max_chars: 40_000 }
+        Self { interactive: false, compact: false, depth: None, urls: false, max_chars: 40_000, after: None }
     }
 }
 
@@ -50,8 +53,9 @@ pub fn render_role(
 ) -> Rendered {
     table.begin(&capture.documents);
     let named = naming::name_all(capture, table);
-    let outline = Outline::new(capture);
-    let mut sheet = Sheet::new(options.max_chars, before);
+    let outline = Outline::flat(capture);
+    let mut links = Links::default();
+    let mut sheet = Sheet::new(options.max_chars, options.after, before);
     let mut too_deep = false;
     for spot in outline.walk() {
         if options.depth.is_some_and(|most| spot.depth > most) {
@@ -64,10 +68,17 @@ pub fn render_role(
         let named = named[spot.frame].get(&spot.node);
         if kept(capture, &outline, spot, named, options) {
             sheet.push(line(capture, &outline, spot, named, options));
+            if capture.scope.is_some() && options.urls {
+                links.add(&capture.frames[spot.frame].tree, spot.node);
+            }
         }
     }
-    let empty = if options.interactive { "(no interactive elements)" } else { "(empty page)" };
-    sheet.finish(empty, too_deep, None)
+    let empty = match &capture.scope {
+        Some(scope) if scope.roots.is_empty() || !options.interactive => "(empty)",
+        _ if options.interactive => "(no interactive elements)",
+        _ => "(empty page)",
+    };
+    sheet.finish(End { empty, too_deep, not_read: capture.not_read, footer: links.footer() })
 }
 
 fn kept(
@@ -79,6 +90,9 @@ fn kept(
 ) -> bool {
     let node = outline.node(spot);
     let frame = &capture.frames[spot.frame];
+    if outline.is_wrapper(spot) {
+        return false;
+    }
     let acted_on = matches!(node.kind, RoleKind::Interactive | RoleKind::Frame) && !node.ignored;
     if options.interactive && !acted_on && naming::clickable(frame, node).is_none() {
         return false;
@@ -97,8 +111,9 @@ fn line(
     let node = outline.node(spot);
     let frame = &capture.frames[spot.frame];
     let name = naming::shown_name(frame, spot.node);
-    let mut parts =
-        vec![format!("{}- {}", "  ".repeat(spot.depth as usize), naming::shown_role(frame, node))];
+    let in_part = capture.scope.is_some();
+    let indent = if in_part && options.interactive { 0 } else { spot.depth as usize };
+    let mut parts = vec![format!("{}- {}", "  ".repeat(indent), naming::shown_role(frame, node))];
     if !name.is_empty() {
         parts.push(json(&name));
     }
@@ -108,7 +123,11 @@ fn line(
     }
     parts.extend(states(&node.states).into_iter().map(|state| format!("[{state}]")));
     parts.extend(node.value.as_ref().map(|value| format!("value={}", json(value))));
-    let url = node.states.url.as_ref().filter(|_| options.urls && node.role.eq_ignore_ascii_case("link"));
+    let url = node
+        .states
+        .url
+        .as_ref()
+        .filter(|_| options.urls && !in_part && node.role.eq_ignore_ascii_case("link"));
     parts.extend(url.map(|url| format!("[url={url}]")));
     parts.extend(outline.frame_word(spot).map(|word| format!("[frame={word}]")));
     if let Some(why) = naming::clickable(frame, node) {

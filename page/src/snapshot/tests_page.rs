@@ -69,7 +69,7 @@ pub(super) fn capture(frames: Vec<Frame>) -> Capture {
     for frame in &frames[1..] {
         documents.show(frame.id.clone(), frame.document.clone());
     }
-    Capture { frames, documents, not_read: NotRead::default(), read_again: false }
+    Capture { frames, documents, not_read: NotRead::default(), read_again: false, scope: None }
 }
 
 /// Marks the node with this role and the text "Clicky div" below it as clickable.

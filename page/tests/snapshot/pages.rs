@@ -23,6 +23,15 @@ pub(crate) fn page(target: &str, port: u16) -> Option<String> {
              <iframe src=/form title=Hidden style='display:none'></iframe>
              <div style='height:40000px'></div><iframe src=/form loading=lazy title=Lazy></iframe>"
         ),
+        "/many" => {
+            let mut all = String::from("<title>Many</title>");
+            for at in 0..n {
+                write!(all, "<iframe id=f{at} title=f{at} srcdoc=\"<button>In frame</button>\"></iframe>").ok()?;
+            }
+            all
+        }
+        "/golden" => GOLDEN.to_owned(),
+        "/parts" => PARTS.to_owned(),
         "/three" => "<title>Three</title><main><button>A</button><button>B</button><button>C</button><a href=/form>Go</a></main>".into(),
         "/big" => {
             let mut all = String::from("<title>Big</title>");
@@ -70,3 +79,15 @@ const CLICKY: &str = r#"<title>Clicky</title><div id=app><button>Real</button></
 <div style="cursor:pointer;visibility:hidden">Not seen</div>
 <button>Own<span style="cursor:pointer">part</span></button>
 <script>listens.addEventListener('click', () => 1); app.addEventListener('click', () => 1)</script>"#;
+
+const PARTS: &str = r#"<title>Parts</title><nav aria-label=Top><a href=/three>Three</a><a href=/form>Form</a></nav>
+<main><h1>Head</h1><div><div><button>Save</button></div></div>
+<section id=second aria-label=Second><p>Some <b>bold</b> text</p><div><button>Save</button></div></section>
+<ul><li><span id=plain><a href=/deep>In a span</a></span></li></ul><div style="cursor:pointer">Clicky</div></main>"#;
+
+const GOLDEN: &str = r#"<title>Golden</title><nav aria-label=Top><a href=/three>Three</a><a href=/three>Three</a></nav>
+<main><h1>Head "quoted"</h1><p>Some <b>bold</b> text: yes</p>
+<form aria-label=Form><input aria-label=Name value=Ada placeholder="Your name"><input type=checkbox checked aria-label=Agree>
+<select aria-label=Pick><option>One<option selected>Two</select><button disabled>Off</button><button aria-expanded=true>More</button></form>
+<ul><li>First</li><li><a href=/form>Second</a></li></ul><table><tr><th>Key<td>Value</table>
+<div style="cursor:pointer" onclick=1>Clicky</div><iframe title=Inner srcdoc="<title>In</title><button>Save</button><div tabindex=0>Reach</div>"></iframe></main>"#;

@@ -8,7 +8,7 @@ use tabvisor_cdp::launch::{Chromium, LaunchOptions, launch};
 use tabvisor_cdp::link::{Delivery, DialOptions, Events, Link, LinkOptions, Purpose, Session};
 use tabvisor_cdp::task::{self, Task};
 use tabvisor_page::refs::{FrameId, RefTable};
-use tabvisor_page::snapshot::{Capture, Limits, Rendered, RoleOptions, capture, render_role};
+use tabvisor_page::snapshot::{Capture, Limits, Part, Rendered, RoleOptions, capture, render_role};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -125,7 +125,7 @@ impl Stage {
 
     pub(crate) async fn capture(&mut self) -> Capture {
         let session = self.session.clone();
-        capture(&session, self.children(), &Limits::default(), &budget()).await.unwrap()
+        capture(&session, self.children(), &Part::default(), &Limits::default(), &budget()).await.unwrap()
     }
 
     /// A role snapshot of everything.
