@@ -7,9 +7,11 @@ use tabvisor_cdp::budget::{BadBudget, Spent};
 use tabvisor_cdp::discovery::DiscoveryError;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::launch::LaunchError;
+use tabvisor_page::dialog::Dialog;
 use tabvisor_page::evaluate::{BlockedBy, EvaluateError};
 use tabvisor_page::navigate::{BadUrl, NavigateError};
 use tabvisor_page::refs::StaleRef;
+use tabvisor_page::snapshot::SnapshotError;
 
 use crate::ids::{Epoch, TabId};
 
@@ -85,7 +87,25 @@ pub enum TabError {
     },
     /// The ref names nothing any more; nothing was done.
     #[error(transparent)]
-    StaleRef(StaleRef),
+    StaleRef(#[from] StaleRef),
+    /// Several elements are what the ref was by role, name and place; which one is undefined.
+    #[error("{count} elements are {role} {name:?} now, so {} is none of them for sure; take a new snapshot", .r#ref)]
+    Ambiguous {
+        /// The ref.
+        r#ref: String,
+        /// Its role.
+        role: String,
+        /// Its name.
+        name: String,
+        /// How many there are.
+        count: u32,
+    },
+    /// There is no snapshot.
+    #[error(transparent)]
+    Snapshot(SnapshotError),
+    /// A dialog is open, or opened meanwhile.
+    #[error("a {} dialog is open ({}); answer it first", .0.kind, .0.id)]
+    Dialog(Dialog),
     /// The evaluate gave no value.
     #[error(transparent)]
     Evaluate(EvaluateError),
@@ -180,6 +200,9 @@ impl TabError {
             Self::Overloaded { .. } => "overloaded",
             Self::Stuck { .. } => "tab_stuck",
             Self::StaleRef(_) => "stale_ref",
+            Self::Ambiguous { .. } => "ambiguous_ref",
+            Self::Snapshot(error) => snapshot_kind(error),
+            Self::Dialog(_) => "dialog_open",
             Self::Evaluate(error) => evaluate_kind(error),
             Self::Navigate(error) => navigate_kind(error),
             Self::Budget { spent: Spent::Expired { .. }, .. } => "budget_exceeded",
@@ -196,8 +219,8 @@ impl TabError {
             "invalid_argument" | "navigation_blocked" | "tab_not_found" | "aborted" | "too_large" => {
                 Origin::Caller
             }
-            "threw" | "does_not_compile" | "stale_ref" | "timeout" | "dialog_open" | "navigated"
-            | "navigation_failed" | "no_document" => Origin::Page,
+            "threw" | "does_not_compile" | "stale_ref" | "ambiguous_ref" | "document_changed" | "timeout"
+            | "dialog_open" | "navigated" | "navigation_failed" | "no_document" => Origin::Page,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" => Origin::Tab,
             "browser_lost" | "unavailable" | "link_failed" | "protocol" => Origin::Browser,
             _ => Origin::Tabvisor,
@@ -210,9 +233,10 @@ impl TabError {
             return Retry::AfterChange;
         }
         match self.kind() {
-            "overloaded" | "unavailable" | "link_failed" | "budget_exceeded" | "stopping" => Retry::Later,
+            "overloaded" | "document_changed" | "unavailable" | "link_failed" | "budget_exceeded"
+            | "stopping" => Retry::Later,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "browser_lost" | "dialog_open"
-            | "navigated" | "tab_not_found" | "stale_ref" => Retry::AfterChange,
+            | "navigated" | "tab_not_found" | "stale_ref" | "ambiguous_ref" => Retry::AfterChange,
             _ => Retry::No,
         }
     }
@@ -221,6 +245,15 @@ impl TabError {
 impl From<EvaluateError> for TabError {
     fn from(error: EvaluateError) -> Self {
         Self::Evaluate(error)
+    }
+}
+
+impl From<SnapshotError> for TabError {
+    fn from(error: SnapshotError) -> Self {
+        match error {
+            SnapshotError::Link(error) => error.into(),
+            other => Self::Snapshot(other),
+        }
     }
 }
 
@@ -254,6 +287,15 @@ fn evaluate_kind(error: &EvaluateError) -> &'static str {
         EvaluateError::Crashed => "crashed",
         EvaluateError::Link(error) => cdp_kind(error),
         EvaluateError::Unreadable(_) => "internal",
+    }
+}
+
+fn snapshot_kind(error: &SnapshotError) -> &'static str {
+    match error {
+        SnapshotError::DocumentChanged => "document_changed",
+        SnapshotError::StaleFrame(_) => "stale_ref",
+        SnapshotError::Link(error) => cdp_kind(error),
+        _ => "invalid_argument",
     }
 }
 

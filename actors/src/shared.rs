@@ -12,6 +12,7 @@ use tabvisor_cdp::link::{DialOptions, Session};
 use tabvisor_page::condition::Condition;
 use tabvisor_page::dialog::Dialog;
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
+use tabvisor_page::snapshot::Memory;
 use tabvisor_page::state::{Known, PageError};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
@@ -155,6 +156,8 @@ pub(crate) struct TabShared {
     pub(crate) actions: Arc<Semaphore>,
     /// What the page shows. Written by Tab; before its first word by Browser (target info).
     pub(crate) page: watch::Sender<Known>,
+    /// Its refs and what snapshots showed; used by actions and evaluates, never across an await.
+    pub(crate) snapshots: Mutex<Memory>,
     pub(crate) restarts: AtomicU64,
 }
 
@@ -301,6 +304,7 @@ impl TabShared {
             evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),
             actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),
             page: watch::Sender::new(Known::default()),
+            snapshots: Mutex::default(),
             restarts: AtomicU64::new(0),
             browser,
         })

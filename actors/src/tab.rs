@@ -25,11 +25,10 @@ use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{Link, LinkOptions, Purpose, Session};
 use tabvisor_cdp::task::{self, Task};
 use tabvisor_page::frame_sessions::FrameSessions;
-use tabvisor_page::navigate::Landed;
 use tabvisor_page::state::{self, PageState, Watching};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::action::{self, Action};
+use crate::action::{self, Action, Done, Stage};
 use crate::dialog_watcher::patience;
 use crate::error::TabError;
 use crate::events::Event;
@@ -39,7 +38,7 @@ use crate::queue::ActionQueue;
 use crate::shared::TabShared;
 
 /// The answer of an action.
-pub(crate) type ActionReply = Result<Landed, TabError>;
+pub(crate) type ActionReply = Result<Done, TabError>;
 
 /// What Tab takes.
 pub(crate) enum TabMsg {
@@ -222,17 +221,11 @@ impl State {
 
     async fn start_next(&mut self, myself: &ActorRef<TabMsg>) {
         let Some(Page { session, frames, .. }) = &self.page else { return };
-        let (session, frames) = (session.clone(), frames.clone());
+        let stage = Stage { tab: Arc::clone(&self.tab), session: session.clone(), frames: frames.clone() };
         while let Some(Waiting { act, .. }) = self.queue.start_next() {
             let Act { action, budget, reply, permit } = act;
             let name = action.name();
-            let work = action::perform(
-                Arc::clone(&self.tab),
-                session.clone(),
-                frames.clone(),
-                action,
-                budget.clone(),
-            );
+            let work = action::perform(stage.clone(), action, budget.clone());
             let error = match (budget.check(), reply.is_closed()) {
                 (Err(spent), _) => {
                     Some(TabError::Budget { spent, doing: "waiting for its turn", sent: false })

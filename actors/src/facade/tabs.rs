@@ -3,13 +3,14 @@
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::evaluate::{Script, Value};
 use tabvisor_page::navigate::{self, Landed, WaitUntil};
+use tabvisor_page::snapshot::{Request, Snapshot};
 
 use super::admission::{check_budget, permit};
 use super::ask::{Unanswered, ask};
 use super::browsers::browser_error;
 use super::explain::{self, explain, outcome_word};
 use super::{EvaluateRequest, Supervisor};
-use crate::action::Action;
+use crate::action::{Action, Done};
 use crate::browser::BrowserMsg;
 use crate::error::TabError;
 use crate::evaluates::{EvaluatesMsg, Run};
@@ -63,7 +64,29 @@ impl Supervisor {
         budget: &Budget,
     ) -> Result<Landed, TabError> {
         let url = navigate::check_url(url)?;
-        self.act(tab, Action::Navigate { url, until }, budget).await
+        match self.act(tab, Action::Navigate { url, until }, budget).await? {
+            Done::Landed(landed) => Ok(landed),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Reads the page of a tab, as `request` asks for it. With a dialog open, a dead renderer or a
+    /// page that is known to be stuck this says so at once.
+    ///
+    /// # Errors
+    /// [`TabError::Snapshot`], [`TabError::Dialog`], [`TabError::Stuck`], limits, and whatever
+    /// ends a call.
+    pub async fn snapshot(
+        &self,
+        tab: TabId,
+        request: Request,
+        budget: &Budget,
+    ) -> Result<Snapshot, TabError> {
+        request.check()?;
+        match self.act(tab, Action::Snapshot(request), budget).await? {
+            Done::Snapshot(snapshot) => Ok(*snapshot),
+            other => Err(unexpected(&other)),
+        }
     }
 
     /// Evaluates in a tab, on a link of its own: neither queued behind the tab's actions nor in
@@ -158,7 +181,7 @@ impl Supervisor {
         }
     }
 
-    async fn act(&self, tab: TabId, action: Action, budget: &Budget) -> Result<Landed, TabError> {
+    pub(super) async fn act(&self, tab: TabId, action: Action, budget: &Budget) -> Result<Done, TabError> {
         let mut handle = self.inner.registry.tab(tab)?;
         let limits = &handle.shared.browser.limits;
         check_budget(budget, limits.max_budget())?;
@@ -202,4 +225,9 @@ impl Supervisor {
             sent: false,
         })?
     }
+}
+
+/// An action answered with what only another one gives: a bug of ours.
+pub(super) fn unexpected(done: &Done) -> TabError {
+    TabError::Internal(format!("an action gave {done:?}"))
 }

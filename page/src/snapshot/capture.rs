@@ -158,7 +158,9 @@ impl Page {
                 index.insert(Arc::clone(&known.id), page.frames.len());
                 let state = if known.failed { FrameState::Failed } else { FrameState::Read };
                 let document = Arc::clone(&known.document);
+                let target = (*process > 0).then(|| Arc::clone(&processes[*process].frames[0].id));
                 page.frames.push(Frame {
+                    target,
                     document,
                     url: known.url.clone(),
                     ..unread(Arc::clone(&known.id), state)
@@ -342,6 +344,7 @@ fn unread(id: FrameId, state: FrameState) -> Frame {
         document: "".into(),
         url: String::new(),
         owner: None,
+        target: None,
         state,
         tree: AxTree::default(),
         looks: Looks::default(),

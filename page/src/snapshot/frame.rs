@@ -65,6 +65,9 @@ pub struct Frame {
     pub url: String,
     /// Where it hangs; none for the main frame, or if it could not be found out.
     pub owner: Option<Owner>,
+    /// The topmost frame of its process, to which that process's session is attached; none if it
+    /// lives in the page's own.
+    pub target: Option<FrameId>,
     /// How it was found.
     pub state: FrameState,
     /// Its tree; empty unless it was read.

@@ -19,7 +19,7 @@ use super::capture::{self, Limits};
 use super::delta::Seen;
 use super::error::SnapshotError;
 use super::fit::{Cut, Rendered};
-use super::frame::Capture;
+use super::frame::{Capture, Frame};
 use super::next::{Next, hash};
 use super::request::{Producer, Request};
 use super::scope::{FrameElement, Part};
@@ -32,6 +32,8 @@ pub struct Memory {
     table: RefTable,
     documents: Option<Documents>,
     seen: Seen,
+    /// Frames in processes of their own, with the topmost frame there.
+    targets: HashMap<FrameId, FrameId>,
     /// Counts what [`show`](Self::show) and [`remove`](Self::remove) told.
     told: u64,
     /// When a frame was told of last.
@@ -103,6 +105,8 @@ impl Memory {
             return Err(SnapshotError::OtherDocument);
         }
         self.documents = Some(documents);
+        let of_own_process = |it: &Frame| Some((Arc::clone(&it.id), it.target.clone()?));
+        self.targets = capture.frames.iter().filter_map(of_own_process).collect();
         let content = request.content();
         let next = |cut: Option<Cut>| cut.map(|cut| Next { cut, document, content: hash(&content) }.write());
         let after = after.map(|next| next.cut);
@@ -197,6 +201,11 @@ impl Memory {
             Some(documents) => self.table.resolve(text, documents),
             None => Err(StaleRef::new(text, StaleReason::Unknown)),
         }
+    }
+
+    /// The topmost frame of the process that a frame lives in; none for the page's own process.
+    pub fn target_of(&self, frame: &str) -> Option<&FrameId> {
+        self.targets.get(frame)
     }
 
     /// The page said that this element is in its document no more.

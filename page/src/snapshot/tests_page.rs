@@ -54,6 +54,7 @@ pub(super) fn tree(root: Node) -> AxTree {
 
 pub(super) fn frame(id: &str, owner: Option<(usize, i64)>, root: Node) -> Frame {
     Frame {
+        target: None,
         id: id.into(),
         document: format!("{id}-document").into(),
         url: "http://test/".into(),

@@ -1,0 +1,92 @@
+//! Loading an address: not a success until the document is there.
+
+use std::time::Duration;
+
+use tabvisor_cdp::budget::Budget;
+use tabvisor_page::navigate::{self, How, Landed, NavigateError, WaitUntil};
+use url::Url;
+
+use super::Stage;
+use crate::error::TabError;
+use crate::shared::TabShared;
+
+/// Loads `url`.
+pub(super) async fn navigate(
+    stage: &Stage,
+    url: &Url,
+    until: WaitUntil,
+    budget: &Budget,
+) -> Result<Landed, TabError> {
+    let Stage { tab, session, .. } = stage;
+    let here = Url::parse(&tab.row().url).ok();
+    let same_site = here.is_some_and(|here| may_be_same_site(&here, url));
+    refuse_while_stuck(tab, same_site)?;
+    let condition = tab.condition.subscribe();
+    let under_way = UnderWay::on(tab);
+    let how = How { until, same_site };
+    let landed = navigate::navigate(session, url, how, condition, budget).await;
+    drop(under_way);
+    let landed = landed.map_err(|error| match error {
+        NavigateError::Link(error) => error.into(),
+        other => TabError::Navigate(other),
+    })?;
+    // A navigation brings a dead renderer back; the watcher says so over its own link.
+    let mut condition = tab.condition.subscribe();
+    let _ = budget.run(condition.wait_for(|now| !now.crashed)).await;
+    // Heard of over the same link, and told by another task.
+    let mut page = tab.page.subscribe();
+    let shown = page.wait_for(|known| known.state.url == landed.url);
+    let _ = budget.child(SHOWN).run(shown).await;
+    Ok(landed)
+}
+
+/// How long what is published of a page may lag behind what happened there. It may have gone on
+/// to another address by itself meanwhile.
+const SHOWN: Duration = Duration::from_millis(100);
+
+/// Tells other calls, for as long as it lives, why the page does not answer them.
+struct UnderWay<'a>(&'a TabShared);
+
+impl<'a> UnderWay<'a> {
+    fn on(tab: &'a TabShared) -> Self {
+        tab.condition.send_modify(|now| now.navigating = true);
+        Self(tab)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.condition.send_modify(|now| now.navigating = false);
+    }
+}
+
+/// Chromium answers "ok" to a navigation of a stuck page within its own site, nothing happens, and
+/// afterwards its scripts cannot even be ended (measured).
+fn refuse_while_stuck(tab: &TabShared, same_site: bool) -> Result<(), TabError> {
+    let stuck = *tab.stuck.borrow();
+    stuck.filter(|_| same_site).map_or(Ok(()), |stuck| Err(stuck.refusal(tab.id)))
+}
+
+/// Errs on the side of "yes": a site is a registrable domain, of which a host's suffix is all that
+/// is known here.
+fn may_be_same_site(one: &Url, other: &Url) -> bool {
+    let (Some(one), Some(other)) = (one.host_str(), other.host_str()) else { return false };
+    let tail = |host: &str| host.rsplit('.').take(2).map(str::to_owned).collect::<Vec<_>>();
+    one == other || (one.parse::<std::net::IpAddr>().is_err() && tail(one) == tail(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_that_may_share_a_renderer_are_one_site() {
+        let same =
+            |one: &str, other: &str| may_be_same_site(&Url::parse(one).unwrap(), &Url::parse(other).unwrap());
+        assert!(same("http://a.example.org/", "https://b.example.org/x"));
+        assert!(same("http://127.0.0.1:1/", "http://127.0.0.1:2/"));
+        assert!(!same("http://127.0.0.1/", "http://localhost/"));
+        assert!(!same("http://10.0.0.1/", "http://11.0.0.1/"));
+        assert!(!same("http://example.org/", "about:blank"));
+    }
+}
