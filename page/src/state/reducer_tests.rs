@@ -322,6 +322,15 @@ fn what_is_too_long_is_cut_and_never_kept() {
     assert!(reducer.known().last_good == kept);
 }
 
+#[test]
+fn a_page_cannot_make_the_history_too_large_to_be_read() {
+    let mut reducer = good();
+    let long = format!("http://a/{}", "x".repeat(2 << 20));
+    let read = (0..50).filter(|_| reducer.on(within(&long)).read_history).count();
+    assert_eq!(read, 7, "{read} times 2 MiB");
+    assert!(!reducer.on(StateEvent::Lagged).read_history);
+}
+
 fn any_event() -> impl Strategy<Value = StateEvent> {
     let url = || prop::sample::select(vec!["http://a/", "https://b/x#f", "about:blank", "data:,x"]);
     let at = || (0u64..4, 0u64..3).prop_map(|(generation, moves)| Mark { generation, moves });

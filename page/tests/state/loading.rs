@@ -111,7 +111,7 @@ async fn a_load_without_a_document_leaves_the_page() {
             let params = json!({ "url": stage.url(path) });
             stage.session.send("Page.navigate", params).await.unwrap()
         };
-        stage.watch.until(&format!("{path} begins"), |known| known.state.loading).await;
+        let mut heard = stage.watch.hear(&format!("{path} begins"), |state| state.loading).await;
         if path == "/never" {
             stage.call("Page.stopLoading", json!({})).await;
         }
@@ -120,9 +120,9 @@ async fn a_load_without_a_document_leaves_the_page() {
             (&answer["errorText"], &answer["isDownload"]),
             (&json!("net::ERR_ABORTED"), &json!(path == "/dl"))
         );
-        let after = stage.watch.until(&format!("{path} ends"), |known| !known.state.loading).await;
-        assert_eq!(after, before, "{path}");
-        for mut known in stage.watch.published() {
+        heard.extend(stage.watch.hear(&format!("{path} ends"), |state| !state.loading).await);
+        assert_eq!(heard.last(), Some(&before), "{path}");
+        for mut known in heard {
             known.state.loading = false;
             assert_eq!(known, before, "{path}");
         }

@@ -30,13 +30,16 @@ async fn a_crash_and_its_revival() {
 async fn a_page_that_is_busy_at_set_up() {
     let mut stage = Stage::start().await;
     stage.open("/icon").await;
-    stage.evaluate("history.pushState(1, '', '/icon#busy'); setTimeout(() => { for (;;); }); 1").await;
+    let script = "history.pushState(1, '', '/icon#busy'); document.title = 'Busy'; for (;;);";
+    let busy = stage.session.send("Runtime.evaluate", json!({ "expression": script })).await.unwrap();
+    while stage.call("Target.getTargetInfo", json!({})).await["targetInfo"]["title"] != "Busy" {}
     let late = stage.link.attach(&stage.target, &budget()).await.unwrap();
     let mut watch = Watch::start(&late, Known::default(), &Budget::new(Duration::from_millis(400))).await;
     let state = watch.state();
-    assert_eq!((state.url, state.title.as_str()), (stage.url("/icon#busy"), "Icon"));
+    assert_eq!((state.url, state.title.as_str()), (stage.url("/icon#busy"), "Busy"));
     assert!(state.can_go_back && state.document.is_none());
     stage.call("Runtime.terminateExecution", json!({})).await;
+    drop(busy);
     let known =
         watch.until("freed", |known| known.state.document.is_some() && known.state.favicon.is_some()).await;
     assert_eq!((known.state.favicon, known.state.loading), (Some(stage.url("/i.png")), false));
