@@ -149,7 +149,7 @@ impl Reducer {
             StateEvent::Parsed => Effects::DOCUMENT,
             StateEvent::Loaded => {
                 self.loaded = true;
-                Effects { enter_world: self.is_unnamed(), ..Effects::HISTORY }
+                Effects::HISTORY
             }
             StateEvent::Crashed => {
                 state.crashed = true;
@@ -260,10 +260,6 @@ impl Reducer {
             self.known.state.loading = false;
         }
         Effects::DOCUMENT
-    }
-
-    fn is_unnamed(&self) -> bool {
-        self.known.state.error.as_ref().is_some_and(|error| error.code == net_error::FAILED)
     }
 
     /// A page that names no icon may have one at the usual place; Chromium looks there, too.

@@ -327,15 +327,9 @@ impl Watching {
             return Ok(());
         }
         self.context = Some((context, at));
-        let name = raw(&json!({ "name": observer::BINDING }))?;
-        let named = raw(&json!({ "name": observer::BINDING, "executionContextName": observer::WORLD }))?;
-        let install = raw(&observer::install(context))?;
-        let calls = [
-            // Added a second time, it would not be put into a new context.
-            ("Runtime.removeBinding", &*name),
-            ("Runtime.addBinding", &*named),
-            ("Runtime.evaluate", &*install),
-        ];
+        let binding = json!({ "name": observer::BINDING, "executionContextName": observer::WORLD });
+        let (binding, install) = (raw(&binding)?, raw(&observer::install(context))?);
+        let calls = [("Runtime.addBinding", &*binding), ("Runtime.evaluate", &*install)];
         // What it reports is the answer.
         let _ = self.session.send_all(calls).await?;
         Ok(())
