@@ -60,7 +60,9 @@ const MOST_LONG_URLS: usize = 16 << 20;
 
 impl Reducer {
     /// One that goes on from what was known before. The main frame of a page has its target's id.
-    pub fn new(main_frame: &str, known: Known) -> Self {
+    /// Whether it is dead the session tells afresh.
+    pub fn new(main_frame: &str, mut known: Known) -> Self {
+        known.state.crashed = false;
         let main_frame = main_frame.to_owned();
         Self {
             known,

@@ -55,10 +55,14 @@ async fn a_page_that_is_dead_at_set_up() {
     stage.session.cast("Page.crash", json!({}));
     stage.watch.until("crashed", |known| known.state.crashed).await;
     let late = stage.link.attach(&stage.target, &budget()).await.unwrap();
-    let mut watch = Watch::start(&late, Known::default(), &Budget::new(Duration::from_millis(400))).await;
-    assert_eq!(watch.state().url, stage.url("/icon"));
+    let mut watch = Watch::start(&late, Known::default(), &budget()).await;
+    assert_eq!((watch.state().url, watch.state().crashed), (stage.url("/icon"), true));
     stage.open("/other").await;
     let icon = Some(stage.url("/o.png"));
+    // Another one that goes on with a death that is over.
+    let again = stage.link.attach(&stage.target, &budget()).await.unwrap();
+    let again = set_up(&again, watch.now.borrow().clone(), &budget()).await.unwrap();
+    assert_eq!((again.known().state.url.clone(), again.known().state.crashed), (stage.url("/other"), false));
     let known = watch.until("revived", |known| known.state.favicon == icon).await;
     assert_eq!(
         (known.state.title.as_str(), known.state.loading, known.state.crashed),
