@@ -15,7 +15,8 @@ async fn a_plain_load_and_what_is_published_of_it() {
     let known = stage.open("/icon#part").await;
     assert_eq!((known.state.url.as_str(), known.state.title.as_str()), (url.as_str(), "Icon"));
     assert_eq!(known.state.favicon, Some(stage.url("/i.png")));
-    assert!(known.state.can_go_back && !known.state.can_go_forward && known.state.error.is_none());
+    let known = stage.watch.until("history", |known| known.state.can_go_back).await;
+    assert!(!known.state.can_go_forward && known.state.error.is_none());
     assert_eq!(known.last_good.unwrap().url, url);
     let published = stage.watch.published();
     assert!(published.windows(2).all(|pair| pair[0] != pair[1]), "only changes are published");

@@ -30,13 +30,18 @@ async fn a_crash_and_its_revival() {
 async fn a_page_that_is_busy_at_set_up() {
     let mut stage = Stage::start().await;
     stage.open("/icon").await;
-    let script = "history.pushState(1, '', '/icon#busy'); document.title = 'Busy'; for (;;);";
-    let busy = stage.session.send("Runtime.evaluate", json!({ "expression": script })).await.unwrap();
-    while stage.call("Target.getTargetInfo", json!({})).await["targetInfo"]["title"] != "Busy" {}
+    stage.evaluate("history.pushState(1, '', '/icon#busy')").await;
+    let url = stage.url("/icon#busy");
+    stage.watch.until("pushed", |known| known.state.url == url).await;
+    stage.call("Runtime.addBinding", json!({ "name": "began" })).await;
+    let mut began = stage.session.subscribe(&["Runtime.bindingCalled"], 4);
+    let script = json!({ "expression": "began(''); for (;;);" });
+    let busy = stage.session.send("Runtime.evaluate", script).await.unwrap();
+    budget().run(began.next()).await.unwrap();
     let late = stage.link.attach(&stage.target, &budget()).await.unwrap();
     let mut watch = Watch::start(&late, Known::default(), &Budget::new(Duration::from_millis(400))).await;
     let state = watch.state();
-    assert_eq!((state.url, state.title.as_str()), (stage.url("/icon#busy"), "Busy"));
+    assert_eq!((state.url, state.title.as_str()), (url, "Icon"));
     assert!(state.can_go_back && state.document.is_none());
     stage.call("Runtime.terminateExecution", json!({})).await;
     drop(busy);
