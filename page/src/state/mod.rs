@@ -12,9 +12,11 @@
 //! The session must not hear what a page can make arbitrarily much of. So neither `Runtime` is enabled on
 //! it (`observer` tells how its binding is heard without) nor `Network`: measured on Chromium 156, a
 //! request's event carries its whole body although `maxPostDataSize` is 0, and whole `data:` URLs, and
-//! over 64 MiB that ends the link; every frame of the page's WebSockets would come, too. All that
-//! `Network` would tell is the name of a failed load's error, and the error page has it:
-//! the isolated world reads it there. Until then the error is `net::ERR_FAILED`. `Log` does not tell it.
+//! a message over the limit ends the link. All that `Network` would tell is the name of a failed load's
+//! error, and the error page has it: the isolated world reads it there, and until then the error is
+//! `net::ERR_FAILED`. `Log` does not tell it.
+//!
+//! Not bounded: the first reading of a history or a frame tree that was made enormous before.
 
 mod event;
 mod model;

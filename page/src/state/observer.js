@@ -27,8 +27,8 @@
   // clear them by number. A task lost to disabled scripts must not silence this for ever.
   const soon = () => {
     const now = performance.now();
-    if (now >= free) return say();
     if (planned && now < planned + 10 * pause) return;
+    if (now >= free) return say();
     planned = free;
     scheduler.postTask(say, { delay: free - now });
   };

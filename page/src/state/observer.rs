@@ -7,7 +7,7 @@
 //! - Without it, `Runtime.addBinding` with a world's name reaches only contexts that are there
 //!   already; new documents do not get the binding. So `Page.addScriptToEvaluateOnNewDocument` would
 //!   find none, and the world is entered at every commit instead: `Page.createIsolatedWorld` (which
-//!   gives the same context when asked again), then remove, add and evaluate in one write.
+//!   gives the same context when asked again), then the binding is added and the script run in one write.
 //! - The page world sees neither the binding nor anything else of it.
 
 use serde::Deserialize;
@@ -61,9 +61,7 @@ pub(super) fn install(context: i64) -> Value {
 
 /// Parameters of `Runtime.evaluate` that reads what an error page shows as its error.
 pub(super) fn read_error(context: i64) -> Value {
-    // The element is filled by a script; what it is filled from is in the text of another.
-    let script = r#"
-        [...document.scripts].map(it => /"errorCode":"([^"]*)"/.exec(it.textContent)?.[1]).find(it => it)
-        ?? document.querySelector('.error-code')?.textContent ?? ''"#;
+    // Filled once the page is parsed (measured, also for the pages about certificates).
+    let script = "document.querySelector('.error-code')?.textContent ?? ''";
     json!({ "contextId": context, "expression": script, "returnByValue": true, "silent": true })
 }

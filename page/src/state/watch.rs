@@ -102,8 +102,9 @@ struct World {
 /// Begins to watch the page of `session`: subscribes, enables the Page domain and reads what the page
 /// shows. `from` is what an earlier watcher of the tab knew.
 ///
-/// A page that does not answer costs the whole budget and no more: what the browser itself knows of
-/// it is known then, and the rest comes while [running](Watching::run), when the page answers again.
+/// A dead page is known to be dead at once. One that does not answer costs the whole budget and no
+/// more: what the browser itself knows of it is known then, and the rest comes while
+/// [running](Watching::run), when the page answers again.
 ///
 /// # Errors
 /// Every [`CdpError`] when not even the browser answered.
@@ -123,11 +124,13 @@ pub async fn set_up(session: &Session, from: Known, budget: &Budget) -> Result<W
     let none = RawValue::from_string("{}".into()).unwrap_or_default();
     let calls = [
         ("Target.getTargetInfo", &*none),
+        // Tells of a crash that came before.
+        ("Inspector.enable", &*none),
         ("Page.getNavigationHistory", &*none),
         ("Page.enable", &*none),
         ("Page.getFrameTree", &*none),
     ];
-    let [target, history, enable, tree] = budget.run(session.send_all(calls)).await.map_err(spent)??;
+    let [target, _, history, enable, tree] = budget.run(session.send_all(calls)).await.map_err(spent)??;
     let target = budget.run(target).await.map_err(spent)??;
     let target: Answer = serde_json::from_str(target.get()).map_err(|why| {
         let why = format!("{:?} error", why.classify());
@@ -149,7 +152,8 @@ pub async fn set_up(session: &Session, from: Known, budget: &Budget) -> Result<W
     };
     let browser_has_answered = |watching: &Watching| watching.history.reply.is_none();
     loop {
-        if watching.is_set_up() && browser_has_answered(&watching) {
+        let heard = watching.is_set_up() || watching.known().state.crashed;
+        if heard && browser_has_answered(&watching) {
             return Ok(watching);
         }
         let input = match budget.run(watching.next()).await {
@@ -327,15 +331,9 @@ impl Watching {
             return Ok(());
         }
         self.context = Some((context, at));
-        let name = raw(&json!({ "name": observer::BINDING }))?;
-        let named = raw(&json!({ "name": observer::BINDING, "executionContextName": observer::WORLD }))?;
-        let install = raw(&observer::install(context))?;
-        let calls = [
-            // Added a second time, it would not be put into a new context.
-            ("Runtime.removeBinding", &*name),
-            ("Runtime.addBinding", &*named),
-            ("Runtime.evaluate", &*install),
-        ];
+        let binding = json!({ "name": observer::BINDING, "executionContextName": observer::WORLD });
+        let (binding, install) = (raw(&binding)?, raw(&observer::install(context))?);
+        let calls = [("Runtime.addBinding", &*binding), ("Runtime.evaluate", &*install)];
         // What it reports is the answer.
         let _ = self.session.send_all(calls).await?;
         Ok(())

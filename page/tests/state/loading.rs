@@ -15,7 +15,8 @@ async fn a_plain_load_and_what_is_published_of_it() {
     let known = stage.open("/icon#part").await;
     assert_eq!((known.state.url.as_str(), known.state.title.as_str()), (url.as_str(), "Icon"));
     assert_eq!(known.state.favicon, Some(stage.url("/i.png")));
-    assert!(known.state.can_go_back && !known.state.can_go_forward && known.state.error.is_none());
+    let known = stage.watch.until("history", |known| known.state.can_go_back).await;
+    assert!(!known.state.can_go_forward && known.state.error.is_none());
     assert_eq!(known.last_good.unwrap().url, url);
     let published = stage.watch.published();
     assert!(published.windows(2).all(|pair| pair[0] != pair[1]), "only changes are published");
@@ -111,7 +112,7 @@ async fn a_load_without_a_document_leaves_the_page() {
             let params = json!({ "url": stage.url(path) });
             stage.session.send("Page.navigate", params).await.unwrap()
         };
-        stage.watch.until(&format!("{path} begins"), |known| known.state.loading).await;
+        let mut heard = stage.watch.hear(&format!("{path} begins"), |state| state.loading).await;
         if path == "/never" {
             stage.call("Page.stopLoading", json!({})).await;
         }
@@ -120,9 +121,9 @@ async fn a_load_without_a_document_leaves_the_page() {
             (&answer["errorText"], &answer["isDownload"]),
             (&json!("net::ERR_ABORTED"), &json!(path == "/dl"))
         );
-        let after = stage.watch.until(&format!("{path} ends"), |known| !known.state.loading).await;
-        assert_eq!(after, before, "{path}");
-        for mut known in stage.watch.published() {
+        heard.extend(stage.watch.hear(&format!("{path} ends"), |state| !state.loading).await);
+        assert_eq!(heard.last(), Some(&before), "{path}");
+        for mut known in heard {
             known.state.loading = false;
             assert_eq!(known, before, "{path}");
         }

@@ -93,11 +93,12 @@ async fn what_is_too_long_is_cut_or_left_out() {
     stage.stop().await;
 }
 
-/// Fifty titles, each in a frame of its own: few are heard, the last one surely.
+/// Few of four hundred titles are heard, the last one surely.
 #[tokio::test]
 async fn a_page_that_changes_all_the_time_is_heard_now_and_then() {
     let mut stage = Stage::start().await;
     stage.open("/icon").await;
+    stage.watch.until("history", |known| known.state.can_go_back).await;
     stage.watch.published();
     // The history tells of none of them, so every title was reported.
     let script = "new Promise(done => {
@@ -109,8 +110,8 @@ async fn a_page_that_changes_all_the_time_is_heard_now_and_then() {
     let ended = stage.evaluate(script).await.as_f64().unwrap();
     stage.watch.until("the last", |known| known.state.title == "n400").await;
     let heard = stage.watch.published().len();
-    // By the page's own clock: one for every 100 ms, the first and the last.
-    let most = (ended - began) / 100.0 + 3.0;
+    // By the page's own clock: one for every 100 ms (timers are not exact), the first and the last.
+    let most = (ended - began) / 95.0 + 2.0;
     assert!(f64::from(u32::try_from(heard).unwrap()) <= most, "{heard} of 400, at most {most}");
     stage.stop().await;
 }

@@ -30,13 +30,21 @@ async fn a_crash_and_its_revival() {
 async fn a_page_that_is_busy_at_set_up() {
     let mut stage = Stage::start().await;
     stage.open("/icon").await;
-    stage.evaluate("history.pushState(1, '', '/icon#busy'); setTimeout(() => { for (;;); }); 1").await;
+    stage.evaluate("history.pushState(1, '', '/icon#busy')").await;
+    let url = stage.url("/icon#busy");
+    stage.watch.until("pushed", |known| known.state.url == url).await;
+    stage.call("Runtime.addBinding", json!({ "name": "began" })).await;
+    let mut began = stage.session.subscribe(&["Runtime.bindingCalled"], 4);
+    let script = json!({ "expression": "began(''); for (;;);" });
+    let busy = stage.session.send("Runtime.evaluate", script).await.unwrap();
+    budget().run(began.next()).await.unwrap();
     let late = stage.link.attach(&stage.target, &budget()).await.unwrap();
     let mut watch = Watch::start(&late, Known::default(), &Budget::new(Duration::from_millis(400))).await;
     let state = watch.state();
-    assert_eq!((state.url, state.title.as_str()), (stage.url("/icon#busy"), "Icon"));
+    assert_eq!((state.url, state.title.as_str()), (url, "Icon"));
     assert!(state.can_go_back && state.document.is_none());
     stage.call("Runtime.terminateExecution", json!({})).await;
+    drop(busy);
     let known =
         watch.until("freed", |known| known.state.document.is_some() && known.state.favicon.is_some()).await;
     assert_eq!((known.state.favicon, known.state.loading), (Some(stage.url("/i.png")), false));
@@ -52,10 +60,14 @@ async fn a_page_that_is_dead_at_set_up() {
     stage.session.cast("Page.crash", json!({}));
     stage.watch.until("crashed", |known| known.state.crashed).await;
     let late = stage.link.attach(&stage.target, &budget()).await.unwrap();
-    let mut watch = Watch::start(&late, Known::default(), &Budget::new(Duration::from_millis(400))).await;
-    assert_eq!(watch.state().url, stage.url("/icon"));
+    let mut watch = Watch::start(&late, Known::default(), &budget()).await;
+    assert_eq!((watch.state().url, watch.state().crashed), (stage.url("/icon"), true));
     stage.open("/other").await;
     let icon = Some(stage.url("/o.png"));
+    // Another one that goes on with a death that is over.
+    let again = stage.link.attach(&stage.target, &budget()).await.unwrap();
+    let again = set_up(&again, watch.now.borrow().clone(), &budget()).await.unwrap();
+    assert_eq!((again.known().state.url.clone(), again.known().state.crashed), (stage.url("/other"), false));
     let known = watch.until("revived", |known| known.state.favicon == icon).await;
     assert_eq!(
         (known.state.title.as_str(), known.state.loading, known.state.crashed),

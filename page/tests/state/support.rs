@@ -36,7 +36,7 @@ pub(crate) struct Watch {
 
 /// Long enough for whatever answers at all, on a busy machine too.
 pub(crate) fn budget() -> Budget {
-    Budget::new(Duration::from_secs(12))
+    Budget::new(Duration::from_mins(1))
 }
 
 impl Watch {
@@ -62,6 +62,21 @@ impl Watch {
             Ok(Ok(known)) => known,
             Ok(Err(_)) => panic!("the watcher ended before: {what}; {:?}", self.now.borrow()),
             Err(spent) => panic!("never: {what}; {spent}; {:?}", self.now.borrow()),
+        }
+    }
+
+    /// Everything that is published from now on until, and with, what is so; nothing in between is missed.
+    pub(crate) async fn hear(&mut self, what: &str, is_it: impl Fn(&PageState) -> bool) -> Vec<Known> {
+        let budget = budget();
+        let mut heard = Vec::new();
+        loop {
+            let Ok(next) = budget.run(self.published.recv()).await else {
+                panic!("never: {what}; {heard:?}");
+            };
+            heard.push(next.unwrap());
+            if heard.last().is_some_and(|known| is_it(&known.state)) {
+                return heard;
+            }
         }
     }
 
