@@ -77,7 +77,7 @@ pub(super) async fn find<'a>(
                 Ok(Answer::Invalid) => {
                     return Err(SnapshotError::BadSelector { field: "frame", text: shown() });
                 }
-                Ok(Answer::One(found)) => held(frames, found).ok_or(SnapshotError::NotAFrame(shown()))?,
+                Ok(Answer::One(found)) => held(frames, found, css)?,
                 Ok(Answer::Nothing) => return Err(SnapshotError::NoFrame(shown())),
                 // The document is gone, and the proof after the reading will show it.
                 Err(CdpError::Protocol { .. }) => None,
@@ -88,8 +88,7 @@ pub(super) async fn find<'a>(
             match frames.iter().position(|it| it.id == *frame) {
                 None => None,
                 Some(at) => match home(at).of_node(*backend_node_id).await {
-                    Ok(found) => held(frames, found)
-                        .ok_or_else(|| SnapshotError::NotAFrame(SnapshotError::shown(text)))?,
+                    Ok(found) => held(frames, found, text)?,
                     Err(CdpError::Protocol { .. }) => None,
                     Err(error) => return Err(error.into()),
                 },
@@ -114,10 +113,12 @@ pub(super) async fn find<'a>(
     Ok(Place { frame, element })
 }
 
-/// The index of the frame that an element holds; the inner none if it is not among the frames.
-fn held(frames: &[Frame], found: Found) -> Option<Option<usize>> {
-    let frame = found.holds?;
-    Some(frames.iter().position(|it| it.id == frame))
+/// The index of the frame that an element holds; none if it is not among the frames.
+fn held(frames: &[Frame], found: Found, text: &str) -> Result<Option<usize>, SnapshotError> {
+    match found.holds {
+        Some(frame) => Ok(frames.iter().position(|it| it.id == frame)),
+        None => Err(SnapshotError::NotAFrame(SnapshotError::shown(text))),
+    }
 }
 
 impl Process<'_> {
