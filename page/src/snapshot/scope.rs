@@ -10,7 +10,7 @@ use super::error::SnapshotError;
 use super::frame::{Frame, Scope};
 use super::process::Process;
 use super::query::{self, Answer, Found};
-use crate::refs::FrameId;
+use crate::refs::{DocumentId, FrameId, StaleReason, StaleRef};
 
 /// How a request names a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum FrameElement {
     Node {
         /// The frame that it is in.
         frame: FrameId,
+        /// The document of that frame.
+        document: DocumentId,
         /// The element.
         backend_node_id: i64,
         /// Its ref.
@@ -84,14 +86,19 @@ pub(super) async fn find<'a>(
                 Err(error) => return Err(error.into()),
             }
         }
-        Some(FrameElement::Node { frame, backend_node_id, text }) => {
+        Some(FrameElement::Node { frame, document, backend_node_id, text }) => {
+            let stale = |reason| Err(SnapshotError::StaleFrame(StaleRef::new(text, reason)));
             match frames.iter().position(|it| it.id == *frame) {
-                None => None,
-                Some(at) => match home(at).of_node(*backend_node_id).await {
-                    Ok(found) => held(frames, found, text)?,
-                    Err(CdpError::Protocol { .. }) => None,
-                    Err(error) => return Err(error.into()),
-                },
+                // Another document may have another element of that id.
+                Some(0) if frames[0].document != *document => return stale(StaleReason::DocumentChanged),
+                Some(at) if frames[at].document == *document => {
+                    match home(at).of_node(*backend_node_id).await {
+                        Ok(found) => held(frames, found, text)?,
+                        Err(CdpError::Protocol { .. }) => return stale(StaleReason::NodeDetached),
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                _ => return stale(StaleReason::FrameChanged),
             }
         }
     };
