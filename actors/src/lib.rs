@@ -40,7 +40,7 @@ mod tab_supervisor;
 #[cfg(test)]
 mod tests;
 
-pub use facade::{Ended, EvaluateRequest, Supervisor};
+pub use facade::{Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, On, Supervisor};
 pub use root::BrowserSpec;
 pub use shared::{BrowserFacts, Queue, TabRow, TabState};
 pub use start::Source;

@@ -221,7 +221,6 @@ pub enum TabState {
 /// A row of the tab list: what is known without asking a renderer.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_excessive_bools, reason = "the shape of what is shown")]
 pub struct TabRow {
     /// `t1`, ...
     pub tab_id: TabId,

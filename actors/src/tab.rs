@@ -16,7 +16,7 @@
 //! It never: awaits Chromium in `handle`, starts a second action beside one at work, waits for a
 //! slow action before it answers one that expired in the queue.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
@@ -24,7 +24,7 @@ use tabvisor_cdp::budget::{Budget, Spent};
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{Link, LinkOptions, Purpose, Session};
 use tabvisor_cdp::task::{self, Task};
-use tabvisor_page::frame_sessions::FrameSessions;
+use tabvisor_page::frame_sessions::{FrameChange, FrameSessions};
 use tabvisor_page::state::{self, PageState, Watching};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -184,7 +184,7 @@ impl Actor for Tab {
                 End::Panicked(why) => return Err(why.into()),
             };
             state.closed = Some(task::spawn(watch_link(session.clone(), myself.clone())));
-            let (frames, attaching) = FrameSessions::watch(&link, &session);
+            let (frames, attaching) = FrameSessions::watch(&link, &session, remember(Arc::clone(&state.tab)));
             let watching = watch_page(Arc::clone(&state.tab), watching, myself.clone());
             state.page = Some(Page {
                 _link: link,
@@ -309,6 +309,17 @@ async fn watch_page(tab: Arc<TabShared>, watching: Watching, actor: ActorRef<Tab
         CdpError::Detached { .. } | CdpError::LinkClosed(_) => {}
         why => {
             let _ = actor.cast(TabMsg::Blind(why));
+        }
+    }
+}
+
+/// Tells the refs of a tab which documents its frames show.
+fn remember(tab: Arc<TabShared>) -> impl FnMut(FrameChange) + Send {
+    move |change| {
+        let mut memory = tab.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        match change {
+            FrameChange::Shows(frame, document) => memory.show(frame, document),
+            FrameChange::Gone(frame) => memory.remove(&frame),
         }
     }
 }

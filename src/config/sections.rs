@@ -64,13 +64,21 @@ pub struct Budgets {
     pub evaluate_ms: u64,
     /// A navigation, and the opening of a tab.
     pub navigate_ms: u64,
+    /// Snapshots.
+    pub snapshot_ms: u64,
     /// Any other action.
     pub action_ms: u64,
 }
 
 impl Default for Budgets {
     fn default() -> Self {
-        Self { start_ms: 30_000, evaluate_ms: 20_000, navigate_ms: 20_000, action_ms: 8_000 }
+        Self {
+            start_ms: 30_000,
+            evaluate_ms: 20_000,
+            navigate_ms: 20_000,
+            snapshot_ms: 20_000,
+            action_ms: 8_000,
+        }
     }
 }
 
@@ -88,6 +96,11 @@ impl Budgets {
     /// A navigation, and the opening of a tab.
     pub fn navigate(&self) -> Duration {
         Duration::from_millis(self.navigate_ms)
+    }
+
+    /// A snapshot.
+    pub fn snapshot(&self) -> Duration {
+        Duration::from_millis(self.snapshot_ms)
     }
 
     /// Any other action.

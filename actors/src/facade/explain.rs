@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
-use tabvisor_page::evaluate::{EvaluateError, Value};
+use tabvisor_page::evaluate::EvaluateError;
 use tabvisor_page::navigate::NavigateError;
 
 use tokio::sync::watch;
@@ -82,9 +82,9 @@ fn is_symptom(error: &TabError) -> bool {
 }
 
 /// The outcome as a label: the closed set of `tabvisor_evaluate_duration_seconds`.
-pub(super) fn outcome_word(outcome: &Result<Value, TabError>) -> &'static str {
-    match outcome.as_ref().map_err(TabError::kind) {
-        Ok(_) => "value",
+pub(super) fn outcome_word(outcome: Result<(), &TabError>) -> &'static str {
+    match outcome.map_err(TabError::kind) {
+        Ok(()) => "value",
         Err("threw" | "does_not_compile") => "threw",
         Err("timeout" | "budget_exceeded") => "timeout",
         Err("aborted") => "aborted",
@@ -93,7 +93,7 @@ pub(super) fn outcome_word(outcome: &Result<Value, TabError>) -> &'static str {
         Err("crashed") => "crashed",
         Err("tab_closed" | "tab_lost" | "browser_lost" | "stopping") => "closed",
         Err("overloaded") => "overloaded",
-        Err("tab_stuck" | "invalid_argument" | "tab_not_found") => "refused",
+        Err("tab_stuck" | "invalid_argument" | "tab_not_found" | "stale_ref" | "ambiguous_ref") => "refused",
         Err(_) => "failed",
     }
 }

@@ -7,6 +7,7 @@
 mod admission;
 mod ask;
 mod browsers;
+mod evaluate;
 mod explain;
 mod tabs;
 
@@ -24,6 +25,8 @@ use crate::registry::Registry;
 use crate::registry::TabHandle;
 use crate::root::{Root, RootArgs, RootMsg};
 use crate::shared::TabRow;
+
+pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
 
 /// A running supervision tree. Clones are the same tree; it lives until [`stop`](Self::stop).
 #[derive(Clone, Debug)]
@@ -52,22 +55,6 @@ pub enum Ended {
     Stopped,
     /// A browser failed more often than it may be restarted. A service should exit now.
     Failed(String),
-}
-
-/// What to evaluate.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EvaluateRequest {
-    /// A function, an expression, or the body of an async function.
-    pub function: String,
-    /// Largest result in bytes of JSON; the configured limit where it is absent or larger.
-    pub max_result_bytes: Option<usize>,
-}
-
-impl EvaluateRequest {
-    /// Evaluates `function` with the configured limits.
-    pub fn new(function: impl Into<String>) -> Self {
-        Self { function: function.into(), max_result_bytes: None }
-    }
 }
 
 impl Supervisor {
