@@ -100,7 +100,8 @@ async fn a_cut_snapshot_goes_on_where_it_was_cut() {
     let refs = |answer: &Answer| answer["refs"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let mut both = [refs(&cut), refs(&rest)].concat();
     let mut all = refs(&whole);
-    (both.sort(), all.sort());
+    both.sort();
+    all.sort();
     assert_eq!(both, all, "{cut:?} {rest:?}");
     served.stop().await;
 }
