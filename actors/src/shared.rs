@@ -159,6 +159,8 @@ pub(crate) struct TabShared {
     /// Its refs and what snapshots showed; used by actions and evaluates, never across an await.
     pub(crate) snapshots: Mutex<Memory>,
     pub(crate) restarts: AtomicU64,
+    /// Why an actor of its was restarted last; written by TabSupervisor.
+    pub(crate) last_failure: Mutex<String>,
 }
 
 /// Since when a page does not answer.
@@ -305,6 +307,7 @@ impl TabShared {
             page: watch::Sender::new(Known::default()),
             snapshots: Mutex::default(),
             restarts: AtomicU64::new(0),
+            last_failure: Mutex::default(),
             browser,
         })
     }

@@ -18,8 +18,8 @@
 //!
 //! It never: talks to Chromium, restarts a child silently (events, counts).
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef, SupervisionEvent};
@@ -219,6 +219,8 @@ impl State {
             tab.control.send_replace(None);
         }
         tracing::warn!(tab = %tab.id, actor = child.name(), cause, "an actor of a tab failed");
+        *tab.last_failure.lock().unwrap_or_else(PoisonError::into_inner) =
+            format!("{}: {cause}", child.name());
         match self.window.record(Instant::now()) {
             Verdict::Escalate => Err(format!("{} failed too often, last: {cause}", child.name()).into()),
             Verdict::Restart { after } => {

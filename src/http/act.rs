@@ -198,14 +198,15 @@ mod tests {
             result: Some(RawValue::from_string(text.into()).unwrap()),
             kind: "object".into(),
             unserializable: None,
+            inside: std::collections::BTreeMap::default(),
             missing: None,
         };
-        let evaluated = crate::Evaluated { value, engine: Engine::Cdp, fallback_reason: None };
+        let evaluated = crate::Evaluated { value, engine: None, fallback_reason: None };
         let said = serde_json::to_string(&Answer { ok: true, tab: tab(), evaluated }).unwrap();
         assert_eq!(
             said,
             format!(
-                r#"{{"ok":true,"targetId":"AB","url":"http://a/","result":{text},"resultType":"object","engine":"cdp"}}"#
+                r#"{{"ok":true,"targetId":"AB","url":"http://a/","result":{text},"resultType":"object"}}"#
             )
         );
     }

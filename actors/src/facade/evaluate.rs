@@ -71,8 +71,9 @@ pub struct Evaluated {
     /// The value.
     #[serde(flatten)]
     pub value: Value,
-    /// How its element was found; `cdp` where it had none.
-    pub engine: Engine,
+    /// How its element was found, if it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
     /// Why it was not found by its DOM node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_reason: Option<FallbackReason>,
@@ -126,7 +127,7 @@ impl Supervisor {
             let script = Script { text: function, max_result_bytes, element };
             let value =
                 self.run(handle, script, &budget).await.map_err(|error| name_ref(error, on.as_ref()))?;
-            Ok(Evaluated { value, engine: used, fallback_reason: fallback })
+            Ok(Evaluated { value, engine: on.as_ref().map(|_| used), fallback_reason: fallback })
         };
         let outcome = outcome.await;
         if let (Err(TabError::StaleRef(stale)), Some(On::Ref(text))) = (&outcome, &on) {
@@ -209,7 +210,7 @@ impl Supervisor {
                 Err(unanswered) => return Err(explain::unanswered(&handle.shared, unanswered, budget).await),
             }
         }
-        Err(TabError::Internal("the tab's actors are being restarted".into()))
+        Err(explain::restarting(&handle.shared))
     }
 }
 

@@ -3,6 +3,7 @@
 //! A socket that closes says only that it closed. What it means (tab closed, browser lost) is
 //! published a moment later by the actor that owns the fact, so it is waited for, briefly.
 
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
@@ -57,7 +58,15 @@ pub(super) async fn unanswered(tab: &TabShared, how: Unanswered, budget: &Budget
     if let (Unanswered::Late, Err(spent)) = (how, budget.check()) {
         return TabError::Budget { spent, doing: "waiting for the tab's actors", sent: true };
     }
-    TabError::Internal("an actor of the tab ended with the call in its hands; it is restarted".into())
+    restarting(tab)
+}
+
+/// The answer for a call that the restart of an actor swallowed.
+pub(super) fn restarting(tab: &TabShared) -> TabError {
+    let cause = tab.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    TabError::Internal(format!(
+        "an actor of the tab ended with the call in its hands and is restarted ({cause})"
+    ))
 }
 
 /// Completes when the tab's actors were put into the registry anew, or the tab is gone.

@@ -118,14 +118,14 @@ impl Supervisor {
             let (action, work) = (action.clone(), budget.clone());
             let act = |reply| TabMsg::Act(Box::new(Act { action, budget: work, reply, permit }));
             match ask(&handle.tab, &budget, act).await {
-                Ok(outcome) => {
-                    return explain(&handle.shared, outcome, &budget).await;
-                }
+                Ok(Ok(Done::NotStarted)) if again => handle = self.rewired(handle, &budget).await?,
+                Ok(Ok(Done::NotStarted)) => break,
+                Ok(outcome) => return explain(&handle.shared, outcome, &budget).await,
                 Err(Unanswered::NotSent) if again => handle = self.rewired(handle, &budget).await?,
                 Err(unanswered) => return Err(explain::unanswered(&handle.shared, unanswered, &budget).await),
             }
         }
-        Err(TabError::Internal("the tab's actors are being restarted".into()))
+        Err(explain::restarting(&handle.shared))
     }
 
     /// The tab's actors as they are after a restart; nothing was sent to the ones that are gone.
