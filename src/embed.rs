@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tabvisor_actors::events::Subscription;
 use tabvisor_actors::ids::{BrowserId, TabId};
-use tabvisor_actors::{Engine, EvaluateRequest, On, Supervisor, TabRow};
+use tabvisor_actors::{Engine, EvaluateRequest, On, PageWatch, Supervisor, TabRow};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::evaluate::Value;
 use tabvisor_page::navigate::{Landed, WaitUntil};
@@ -130,6 +130,14 @@ impl Tab {
     /// Reads the page: as text with refs, or as a list of nodes. Awaiting gives the [`Snapshot`].
     pub fn snapshot(&self, request: Request) -> TakeSnapshot {
         TakeSnapshot { tab: self.clone(), request, within: self.tabvisor.budgets.snapshot() }
+    }
+
+    /// What its page shows (url, title, icon, loading, error, history), as a stream of changes.
+    ///
+    /// # Errors
+    /// [`TabError::TabClosed`], [`TabError::BrowserLost`].
+    pub fn watch_page(&self) -> Result<PageWatch, TabError> {
+        self.tabvisor.supervisor.watch_page(self.id)
     }
 
     /// What is known of it now.

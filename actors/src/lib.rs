@@ -27,6 +27,7 @@ pub mod ids;
 mod later;
 mod leaf;
 pub mod limits;
+mod page_watch;
 mod queue;
 mod registry;
 pub mod restart;
@@ -41,6 +42,7 @@ mod tab_supervisor;
 mod tests;
 
 pub use facade::{Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, On, Supervisor};
+pub use page_watch::PageWatch;
 pub use root::BrowserSpec;
 pub use shared::{BrowserFacts, Queue, TabRow, TabState};
 pub use start::Source;

@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use crate::error::{StartError, TabError};
 use crate::events::{EventBus, Subscription};
 use crate::ids::TabId;
+use crate::page_watch::PageWatch;
 use crate::registry::Registry;
 #[cfg(test)]
 use crate::registry::TabHandle;
@@ -89,6 +90,14 @@ impl Supervisor {
     /// Unknown or closed tabs, lost browsers.
     pub fn tab(&self, tab: TabId) -> Result<TabRow, TabError> {
         self.inner.registry.tab(tab).map(|handle| handle.shared.row())
+    }
+
+    /// What a tab's page shows, as a stream of changes.
+    ///
+    /// # Errors
+    /// Unknown or closed tabs, lost browsers.
+    pub fn watch_page(&self, tab: TabId) -> Result<PageWatch, TabError> {
+        self.inner.registry.tab(tab).map(|handle| PageWatch::new(handle.shared.page.subscribe()))
     }
 
     /// Subscribes to events from now on.
