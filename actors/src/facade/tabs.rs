@@ -118,10 +118,11 @@ impl Supervisor {
             let (action, work) = (action.clone(), budget.clone());
             let act = |reply| TabMsg::Act(Box::new(Act { action, budget: work, reply, permit }));
             match ask(&handle.tab, &budget, act).await {
-                Ok(Ok(Done::NotStarted)) if again => handle = self.rewired(handle, &budget).await?,
-                Ok(Ok(Done::NotStarted)) => break,
+                Ok(Ok(Done::NotStarted)) if !again => break,
+                Ok(Ok(Done::NotStarted)) | Err(Unanswered::NotSent) if again => {
+                    handle = self.rewired(handle, &budget).await?;
+                }
                 Ok(outcome) => return explain(&handle.shared, outcome, &budget).await,
-                Err(Unanswered::NotSent) if again => handle = self.rewired(handle, &budget).await?,
                 Err(unanswered) => return Err(explain::unanswered(&handle.shared, unanswered, &budget).await),
             }
         }
