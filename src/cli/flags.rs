@@ -117,6 +117,7 @@ pub(super) struct Evaluate {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(super) struct Snapshot {
     /// The tab: its id (t1), label or target id; without it the last used one
     #[arg(value_name = "TAB", conflicts_with = "target_id")]
