@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tabvisor_actors::events::Subscription;
 use tabvisor_actors::ids::{BrowserId, TabId};
-use tabvisor_actors::{Engine, EvaluateRequest, On, PageWatch, Supervisor, TabRow};
+use tabvisor_actors::{DialogLog, Engine, EvaluateRequest, On, PageWatch, Supervisor, TabRow};
 use tabvisor_cdp::budget::Budget;
+use tabvisor_page::dialog::{Answer as DialogAnswer, DialogRecord};
 use tabvisor_page::evaluate::Value;
 use tabvisor_page::navigate::{Landed, WaitUntil};
 use tabvisor_page::snapshot::{Request, Snapshot};
@@ -130,6 +131,25 @@ impl Tab {
     /// Reads the page: as text with refs, or as a list of nodes. Awaiting gives the [`Snapshot`].
     pub fn snapshot(&self, request: Request) -> TakeSnapshot {
         TakeSnapshot { tab: self.clone(), request, within: self.tabvisor.budgets.snapshot() }
+    }
+
+    /// Its dialogs: the open one, and the last that were closed.
+    ///
+    /// # Errors
+    /// [`TabError::TabClosed`], [`TabError::BrowserLost`].
+    pub fn dialogs(&self) -> Result<DialogLog, TabError> {
+        self.tabvisor.supervisor.dialogs(self.id)
+    }
+
+    /// Answers the open dialog, or the one with this id if that is open, and waits until it has
+    /// gone away.
+    ///
+    /// # Errors
+    /// [`TabError::NoDialog`] and whatever ends a call.
+    pub async fn answer_dialog(&self, id: Option<&str>, answer: DialogAnswer) -> Result<DialogRecord, Error> {
+        let budget = self.tabvisor.budget(self.tabvisor.budgets.action())?;
+        let id = id.map(str::to_owned);
+        Ok(self.tabvisor.supervisor.answer_dialog(self.id, id, answer, &budget).await?)
     }
 
     /// What its page shows (url, title, icon, loading, error, history), as a stream of changes.

@@ -44,5 +44,5 @@ mod tests;
 pub use facade::{Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, On, Supervisor};
 pub use page_watch::PageWatch;
 pub use root::BrowserSpec;
-pub use shared::{BrowserFacts, Queue, TabRow, TabState};
+pub use shared::{BrowserFacts, DialogLog, Queue, TabRow, TabState};
 pub use start::Source;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{DialOptions, Session};
 use tabvisor_page::condition::Condition;
-use tabvisor_page::dialog::Dialog;
+use tabvisor_page::dialog::{Dialog, DialogRecord, Policy};
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
 use tabvisor_page::snapshot::Memory;
 use tabvisor_page::state::{Known, PageError};
@@ -146,6 +146,11 @@ pub(crate) struct TabShared {
     pub(crate) confirmed: AtomicBool,
     /// Its watcher has listened once; written by DialogWatcher.
     pub(crate) listened: AtomicBool,
+    /// Its dialogs; written by DialogWatcher.
+    pub(crate) dialog_log: watch::Sender<DialogLog>,
+    /// What happens to dialogs that nobody was asked about; written by the facade, read by
+    /// DialogWatcher when it starts.
+    pub(crate) dialog_policy: Mutex<Policy>,
     /// How many dialogs its page has opened; written by DialogWatcher.
     pub(crate) dialogs: AtomicU64,
     /// Counts up whenever its actors are put into the registry; written by TabSupervisor.
@@ -200,6 +205,15 @@ impl Gone {
             Self::Stopping => TabError::Stopping,
         }
     }
+}
+
+/// The dialogs of a tab.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DialogLog {
+    /// The open one, if there is one.
+    pub pending: Vec<DialogRecord>,
+    /// Closed ones, oldest first, at most 20.
+    pub recent: Vec<DialogRecord>,
 }
 
 /// State of a tab.
@@ -300,6 +314,8 @@ impl TabShared {
             scripts,
             confirmed: AtomicBool::new(false),
             listened: AtomicBool::new(false),
+            dialog_log: watch::Sender::default(),
+            dialog_policy: Mutex::new(browser.care.dialogs),
             dialogs: AtomicU64::new(0),
             wiring: watch::Sender::new(0),
             evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),

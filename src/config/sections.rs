@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use tabvisor_actors::limits::{Care, Recovery};
+use tabvisor_page::dialog::Policy;
 
 use super::secret::{BrowserAddress, Secret};
 
@@ -117,19 +118,23 @@ pub struct CareConfig {
     pub stuck_after_ms: u64,
     /// What may be done then without anybody asking.
     pub recovery: Recovery,
+    /// What happens to dialogs that nobody was asked about: hold, accept or dismiss.
+    pub dialogs: Policy,
 }
 
 impl Default for CareConfig {
     fn default() -> Self {
-        let Care { stuck_after, recovery } = Care::default();
-        Self { stuck_after_ms: u64::try_from(stuck_after.as_millis()).unwrap_or(u64::MAX), recovery }
+        let Care { stuck_after, recovery, dialogs } = Care::default();
+        let stuck_after_ms = u64::try_from(stuck_after.as_millis()).unwrap_or(u64::MAX);
+        Self { stuck_after_ms, recovery, dialogs }
     }
 }
 
 impl CareConfig {
     /// As the supervision tree takes it.
     pub fn care(&self) -> Care {
-        Care { stuck_after: Duration::from_millis(self.stuck_after_ms), recovery: self.recovery }
+        let stuck_after = Duration::from_millis(self.stuck_after_ms);
+        Care { stuck_after, recovery: self.recovery, dialogs: self.dialogs }
     }
 }
 

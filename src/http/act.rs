@@ -6,12 +6,12 @@ use axum::response::Response;
 use serde::Serialize;
 use tabvisor_actors::{Engine, EvaluateRequest, On, TabRow};
 use tabvisor_cdp::budget::Budget;
-use tabvisor_page::dialog::Dialog;
 use tabvisor_page::evaluate::EvaluateError;
 use tracing::Instrument;
 
 use crate::TabError;
 
+use super::dialogs::BrowserState;
 use super::error::{ApiError, Code};
 use super::fields::Fields;
 use super::service::{Service, check_profile, is_internal};
@@ -72,24 +72,6 @@ pub(super) struct ActedOn {
     pub(super) url: Option<String>,
 }
 
-#[derive(Serialize)]
-pub(super) struct BrowserState {
-    dialogs: Dialogs,
-}
-
-#[derive(Serialize)]
-struct Dialogs {
-    pending: [Dialog; 1],
-    recent: [Dialog; 0],
-}
-
-impl BrowserState {
-    /// This dialog is open.
-    pub(super) fn with(dialog: Dialog) -> Self {
-        Self { dialogs: Dialogs { pending: [dialog], recent: [] } }
-    }
-}
-
 /// One action on a tab.
 pub(super) async fn act(
     State(service): State<Service>,
@@ -113,10 +95,7 @@ async fn evaluate(service: &Service, query: &mut Fields, fields: &mut Fields) ->
     }
     check_profile(query, fields)?;
     let Asked { request, target, budget } = asked;
-    let row = match &target {
-        Some(target) => service.named(target)?,
-        None => service.unnamed(&budget).await?,
-    };
+    let row = service.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let span = tracing::info_span!("request", action = "evaluate", %tab, budget_ms = budget.left_ms());
     let outcome = service.supervisor().evaluate(tab, request, &budget).instrument(span).await;
@@ -125,8 +104,9 @@ async fn evaluate(service: &Service, query: &mut Fields, fields: &mut Fields) ->
         Ok(evaluated) => {
             Ok(json(StatusCode::OK, &Answer { ok: true, tab: acted_on(service, row), evaluated }))
         }
-        Err(TabError::Evaluate(EvaluateError::Dialog { dialog, .. }) | TabError::Dialog(dialog)) => {
-            let (tab, browser_state) = (acted_on(service, row), BrowserState::with(dialog));
+        Err(TabError::Evaluate(EvaluateError::Dialog { .. }) | TabError::Dialog(_)) => {
+            let browser_state = BrowserState::of(service, &row);
+            let tab = acted_on(service, row);
             Ok(json(StatusCode::OK, &Blocked { ok: true, tab, by_dialog: true, browser_state }))
         }
         Err(error) => Err(error.into()),
@@ -184,7 +164,6 @@ pub(super) fn acted_on(service: &Service, before: TabRow) -> ActedOn {
 mod tests {
     use super::*;
     use serde_json::value::RawValue;
-    use tabvisor_page::dialog::DialogKind;
     use tabvisor_page::evaluate::Value;
 
     fn tab() -> ActedOn {
@@ -208,27 +187,6 @@ mod tests {
             format!(
                 r#"{{"ok":true,"targetId":"AB","url":"http://a/","result":{text},"resultType":"object"}}"#
             )
-        );
-    }
-
-    #[test]
-    fn a_dialog_is_told_in_the_place_of_a_value() {
-        let dialog = Dialog {
-            id: "d1".into(),
-            kind: DialogKind::Confirm,
-            message: "sure?".into(),
-            default_value: None,
-        };
-        let browser_state = BrowserState::with(dialog);
-        let blocked = Blocked { ok: true, tab: tab(), by_dialog: true, browser_state };
-        assert_eq!(
-            serde_json::to_value(&blocked).unwrap(),
-            serde_json::json!({
-                "ok": true, "targetId": "AB", "url": "http://a/", "blockedByDialog": true,
-                "browserState": { "dialogs": {
-                    "pending": [{ "id": "d1", "type": "confirm", "message": "sure?" }], "recent": [],
-                } },
-            })
         );
     }
 }

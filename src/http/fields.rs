@@ -50,6 +50,15 @@ impl Fields {
         Ok((!trimmed.is_empty()).then(|| trimmed.to_owned()))
     }
 
+    /// A text exactly as it is, also an empty one.
+    pub(super) fn verbatim(&mut self, name: &'static str) -> Result<Option<String>, ApiError> {
+        match self.0.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(ApiError::invalid(format!("{name} must be a string."))),
+        }
+    }
+
     /// Whether a field has any value.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|value| !value.is_null() && value != "")

@@ -11,12 +11,13 @@
 //! | `service` | what the routes share |
 //! | `body`, `fields` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `act`, `snapshot`, `health` | the routes |
+//! | `tabs`, `act`, `snapshot`, `dialogs`, `health` | the routes |
 //! | `error`, `table` | what a failed request is answered with |
 
 mod access;
 mod act;
 mod body;
+mod dialogs;
 mod error;
 mod fields;
 mod health;
@@ -51,6 +52,8 @@ pub fn router(service: Service) -> Router {
         .route("/tabs/{target}", delete(tabs::close))
         .route("/act", post(act::act))
         .route("/snapshot", get(snapshot::snapshot))
+        .route("/dialogs", get(dialogs::list))
+        .route("/hooks/dialog", post(dialogs::answer))
         .route("/healthz", get(health::healthz));
     if service.has_metrics() {
         routes = routes.route("/metrics", get(health::metrics));

@@ -5,13 +5,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tabvisor_page::dialog::Dialog;
 use tabvisor_page::snapshot::{Format, Request, Snapshot};
 use tracing::Instrument;
 
 use crate::TabError;
 
-use super::act::{ActedOn, BrowserState, acted_on};
+use super::act::{ActedOn, acted_on};
+use super::dialogs::BrowserState;
 use super::error::ApiError;
 use super::fields::Fields;
 use super::service::{Service, check_profile};
@@ -53,10 +53,7 @@ pub(super) async fn snapshot(
     let request = read(&mut query)?;
     request.check().map_err(TabError::from)?;
     check_profile(&mut query, &mut Fields::default())?;
-    let row = match &target {
-        Some(target) => service.named(target)?,
-        None => service.unnamed(&budget).await?,
-    };
+    let row = service.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let list = request.format == Format::Aria;
     let span = tracing::info_span!("request", action = "snapshot", %tab, budget_ms = budget.left_ms());
@@ -69,20 +66,23 @@ pub(super) async fn snapshot(
             let tab = ActedOn { url: None, ..tab };
             Ok(json(StatusCode::OK, &Answer { ok: true, snapshot, tab }))
         }
-        Err(TabError::Dialog(dialog)) => Ok(json(StatusCode::OK, &blocked(list, tab, dialog))),
+        Err(TabError::Dialog(_)) => {
+            let browser_state = BrowserState::of(&service, &row);
+            Ok(json(StatusCode::OK, &blocked(list, tab, browser_state)))
+        }
         // What is known of a page that does not answer is worth something to who wanted to see it.
         Err(error) => Err(ApiError::from(error).detail("url", row.url).detail("title", row.title)),
     }
 }
 
-fn blocked(list: bool, tab: ActedOn, dialog: Dialog) -> Blocked {
+fn blocked(list: bool, tab: ActedOn, browser_state: BrowserState) -> Blocked {
     let (format, nothing) = if list {
         ("aria", json!({ "nodes": [] }))
     } else {
         let stats = json!({ "lines": 0, "chars": 0, "refs": 0, "interactive": 0 });
         ("ai", json!({ "snapshot": "", "refs": {}, "stats": stats }))
     };
-    Blocked { ok: true, format, tab, nothing, by_dialog: true, browser_state: BrowserState::with(dialog) }
+    Blocked { ok: true, format, tab, nothing, by_dialog: true, browser_state }
 }
 
 /// What a query asks for. Numbers that are none are ignored, as clients know it.

@@ -14,6 +14,7 @@
 //! | page threw, text that does not compile | 500 | | `threw`, `does_not_compile` |
 //! | page navigated, navigation failed | 500 | | `navigated`, `navigation_failed`, `no_document` |
 //! | ref that names nothing, or several elements | 500 | | `stale_ref`, `ambiguous_ref` |
+//! | dialog to be answered that is not open | 500 | | `no_dialog` |
 //! | document that changed while it was read | 500 | | `document_changed` |
 //! | bug of ours | 500 | | `internal` |
 //! | link or protocol failed | 502 | | `link_failed`, `protocol` |
@@ -89,6 +90,7 @@ fn text(error: &TabError) -> String {
         TabError::Evaluate(error) => script_text(error),
         TabError::Navigate(NavigateError::Failed { net_error }) => format!("Error: page.goto: {net_error}"),
         TabError::StaleRef(stale) => format!("Error: {stale}"),
+        TabError::NoDialog(why) => format!("Error: {why}"),
         other => other.to_string(),
     }
 }

@@ -7,6 +7,7 @@
 mod admission;
 mod ask;
 mod browsers;
+mod dialogs;
 mod evaluate;
 mod explain;
 mod tabs;
