@@ -15,10 +15,10 @@ const softlyDisabled = it => {
   return false;
 };
 const sized = box => box.width > 0 && box.height > 0;
-// One box for every line; of what has no box of its own, those of its content.
+// One box for every line; of what has no size of its own, those of its content if they show.
 const boxesOf = it => {
   const own = [...Element.prototype.getClientRects.call(it)].filter(sized);
-  if (own.length) return own;
+  if (own.length || getComputedStyle(it).overflow !== 'visible') return own;
   const range = new Range();
   range.selectNodeContents(it);
   return [...range.getClientRects()].filter(sized);

@@ -169,8 +169,15 @@ impl Stage {
         let node = call(session, "DOM.describeNode", json!({ "objectId": object })).await;
         let asked = json!({
             "objectId": object, "returnByValue": true,
-            "functionDeclaration": "function(){let at=this.ownerDocument.defaultView,path=[];
-                for(;at!==at.parent;at=at.parent)try{path.unshift([...at.parent].indexOf(at))}catch{break}
+            "functionDeclaration": "function(){
+                const path=[];
+                for(let at=this.ownerDocument.defaultView;at!==at.parent;at=at.parent){
+                    let index=0;
+                    while(index<at.parent.length&&at.parent[index]!==at)index++;
+                    // The document of a parent on another site is none of its business.
+                    try{at.parent.document}catch{break}
+                    path.unshift(index);
+                }
                 return path}",
         });
         // Through as many frames of the same site.
