@@ -107,7 +107,7 @@ pub async fn click(
     click.check()?;
     let aim = Aim::at(page, place, Need::POINTABLE, budget).await?;
     let listen = click.listen();
-    listen.begin(&aim.node, budget).await?;
+    let report = listen.begin(&aim.node, budget).await?;
     let navigations = Navigations::of(page);
     let mut mouse = Mouse::new(&page.session, click.button, click.modifiers);
     let steps = click.steps(aim.point);
@@ -115,7 +115,7 @@ pub async fn click(
         let played = page.during(budget, async { Ok(mouse.play(&steps).await?) }).await;
         (mouse.sent, played)
     };
-    let seen = send_and_hear(&aim.node, listen, navigations, send, budget).await?;
+    let seen = send_and_hear(&aim.node, (listen, report), navigations, send, budget).await?;
     Ok(conclude(&aim, seen, Route::TrustedInput))
 }
 
@@ -133,7 +133,7 @@ pub async fn click_by_events(
     let need = Need { enabled: true, ..Need::ATTACHED };
     let Ready { node, facts, owners } = make_ready(page, target, need, budget).await?;
     let listen = click.listen();
-    listen.begin(&node, budget).await?;
+    let report = listen.begin(&node, budget).await?;
     let navigations = Navigations::of(page);
     let asked = json!({
         "count": click.count, "modifiers": click.modifiers.bits(),
@@ -141,7 +141,7 @@ pub async fn click_by_events(
     });
     let function = format!("(it,asked)=>{{{FIRE}\nfire(it,asked)}}");
     let send = async { (true, node.call::<Option<()>>(&function, asked, budget).await.map(drop)) };
-    let seen = send_and_hear(&node, listen, navigations, send, budget).await?;
+    let seen = send_and_hear(&node, (listen, report), navigations, send, budget).await?;
     let aim = Aim { node, owners, point: Point::default(), facts: Some(facts), need };
     Ok(conclude(&aim, seen, Route::DomEvent))
 }

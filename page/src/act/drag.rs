@@ -40,7 +40,7 @@ pub async fn drag(page: &ActPage, from: &Place, to: &Place, budget: &Budget) -> 
     let open_to = Need { enabled: false, ..Need::POINTABLE };
     let mut to = Aim::at(page, to, open_to, budget).await?;
     let from = Aim::at(page, from, Need::POINTABLE, budget).await?;
-    FROM.begin(&from.node, budget).await?;
+    drop(FROM.begin(&from.node, budget).await?);
     let navigations = Navigations::of(page);
     let intercepts = Intercepts::on(&page.session);
     let mut mouse = Mouse::new(&page.session, Button::Left, Modifiers::NONE);
@@ -102,7 +102,7 @@ async fn pull(
         let data = page.during(budget, intercepts.next(budget)).await?;
         to.again(budget).await?;
         let listen = listen("drop");
-        listen.begin(&to.node, budget).await?;
+        drop(listen.begin(&to.node, budget).await?);
         page.during(budget, hand_over(page, to.point, &data, budget)).await?;
         let release = [Step::Release(1)];
         page.during(budget, async { Ok(mouse.play(&release).await?) }).await?;
@@ -110,7 +110,7 @@ async fn pull(
     }
     to.again(budget).await?;
     let listen = listen("mouseup");
-    listen.begin(&to.node, budget).await?;
+    drop(listen.begin(&to.node, budget).await?);
     let way = [0.6, 0.7, 0.8, 0.9, 1.0].map(|part| Step::Move(between(start, to.point, part)));
     page.during(budget, async {
         mouse.play(&way).await?;

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::link::Reply;
 
 use super::error::ActError;
 use super::node::Node;
@@ -45,18 +46,19 @@ pub(super) struct ReadBack {
 }
 
 impl Listen {
-    /// Begins to listen, in the element's frame.
-    pub(super) async fn begin(self, node: &Node, budget: &Budget) -> Result<(), ActError> {
+    /// Begins to listen, in the element's frame. The reply comes with the last event: it is heard
+    /// before the page hears it, and so before a dialog can open or the document go.
+    pub(super) async fn begin(self, node: &Node, budget: &Budget) -> Result<Reply, ActError> {
         let asked =
             json!({ "key": self.key, "types": self.types, "last": self.last, "left": budget.left_ms() });
-        let function = format!("(it,asked)=>{{{LISTEN}\nlisten(it,asked)}}");
-        node.call::<Option<()>>(&function, asked, budget).await.map(drop)
-    }
-
-    /// Waits for the last event, also while a dialog is open: it is heard before one can open.
-    pub(super) async fn report(self, node: &Node, budget: &Budget) -> Result<Heard, ActError> {
-        let function = format!("(it,asked)=>{{{LISTEN}\nreturn report(it,asked)}}");
-        node.call_unguarded(&function, json!({ "key": self.key }), budget).await
+        let function = format!("(it,asked)=>{{{LISTEN}\nreturn listen(it,asked)}}");
+        let begin = async {
+            let report = node.send(&function, asked).await?;
+            // Answered once listening has begun; input comes to the page on another way.
+            node.call_unguarded::<i32>("()=>0", json!(null), budget).await?;
+            Ok(report)
+        };
+        node.page.during(budget, begin).await
     }
 
     /// What was heard so far; listening goes on.

@@ -29,7 +29,7 @@ pub async fn hover(
     let aim = Aim::at(page, place, need, budget).await?;
     // A disabled button gets no mouse events in older Chromiums, but those of pointers.
     let listen = Listen { key: "hover", types: &["pointerover", "pointermove"], last: "pointermove" };
-    listen.begin(&aim.node, budget).await?;
+    let report = listen.begin(&aim.node, budget).await?;
     let navigations = Navigations::of(page);
     let mut mouse = Mouse::new(&page.session, Button::Left, modifiers);
     let send = async {
@@ -37,7 +37,8 @@ pub async fn hover(
         let played = page.during(budget, async { Ok(mouse.play(&steps).await?) }).await;
         (mouse.sent, played)
     };
-    let Seen { heard, mut observed } = send_and_hear(&aim.node, listen, navigations, send, budget).await?;
+    let Seen { heard, mut observed } =
+        send_and_hear(&aim.node, (listen, report), navigations, send, budget).await?;
     let effect = if heard.received == Some(true) { Effect::Confirmed } else { Effect::Unverifiable };
     observed.target = aim.words();
     observed.warnings.extend(aim.warnings());

@@ -1,5 +1,5 @@
 // Hears which element gets an event, ahead of the page and unseen by it.
-const listen = (it, { key, types, last, left }) => {
+const listen = async (it, { key, types, last, left }) => {
   const all = globalThis.tabvisorHeard ??= new Map();
   all.get(key)?.stop();
   const root = rootOf(it);
@@ -27,10 +27,11 @@ const listen = (it, { key, types, last, left }) => {
     heard.finish();
     if (all.get(key) === heard) all.delete(key);
   };
-  heard.done = done;
   heard.last = last;
   setTimeout(heard.stop, left);
   all.set(key, heard);
+  await done;
+  return summary(heard);
 };
 const summary = heard => {
   const records = heard?.records ?? [];
@@ -41,11 +42,6 @@ const summary = heard => {
     complete: wanted?.type === heard?.last && !!wanted,
     ...(wanted && { hit: wanted.hit, received: wanted.received, isTrusted: wanted.event.isTrusted, defaultPrevented: wanted.event.defaultPrevented }),
   };
-};
-const report = async (it, { key }) => {
-  const heard = globalThis.tabvisorHeard?.get(key);
-  await heard?.done;
-  return summary(heard);
 };
 const readBack = async (it, { key }) => {
   const heard = globalThis.tabvisorHeard?.get(key);

@@ -3,11 +3,12 @@
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
-use tabvisor_cdp::link::Session;
+use tabvisor_cdp::link::{Reply, Session};
 
 use super::error::ActError;
 use super::page::ActPage;
@@ -164,6 +165,12 @@ impl Node {
         argument: Value,
         budget: &Budget,
     ) -> Result<T, ActError> {
+        let reply = self.send(function, argument).await?;
+        self.read(budget.run(reply).await.map_err(|spent| ActError::spent(budget, spent))?)
+    }
+
+    /// Calls a function without waiting for what it gives.
+    pub(super) async fn send(&self, function: &str, argument: Value) -> Result<Reply, ActError> {
         let question = json!({
             "objectId": self.object,
             "functionDeclaration": format!("function(asked){{{ELEMENT}\nreturn ({function})(this,asked)}}"),
@@ -171,9 +178,16 @@ impl Node {
             "returnByValue": true,
             "awaitPromise": true,
         });
-        let said = self.session.call_as("Runtime.callFunctionOn", question, budget).await;
-        let said: Said = unless_refused(said)?.ok_or_else(|| self.gone())?;
-        read(said)
+        Ok(self.session.send("Runtime.callFunctionOn", question).await?)
+    }
+
+    /// Reads the reply to what was sent.
+    pub(super) fn read<T: DeserializeOwned>(
+        &self,
+        reply: Result<Box<RawValue>, CdpError>,
+    ) -> Result<T, ActError> {
+        let reply = unless_refused(reply)?.ok_or_else(|| self.gone())?;
+        read(parse("Runtime.callFunctionOn", reply.get())?)
     }
 
     /// Its document is gone.

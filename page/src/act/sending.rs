@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
+use tabvisor_cdp::link::Reply;
 
 use super::error::ActError;
 use super::heard::{Heard, Listen};
@@ -29,12 +30,11 @@ pub(super) struct Seen {
 /// Those of `send`, and all that leave it unknown what became of the action.
 pub(super) async fn send_and_hear(
     node: &Node,
-    listen: Listen,
+    (listen, mut report): (Listen, Reply),
     navigations: Navigations,
     send: impl Future<Output = (bool, Result<(), ActError>)>,
     budget: &Budget,
 ) -> Result<Seen, ActError> {
-    let mut report = pin!(listen.report(node, budget));
     let mut heard: Option<Result<Heard, ActError>> = None;
     let (was_sent, done) = {
         let mut send = pin!(send);
@@ -42,7 +42,7 @@ pub(super) async fn send_and_hear(
             tokio::select! {
                 biased;
                 done = &mut send => break done,
-                said = &mut report, if heard.is_none() => heard = Some(said),
+                said = &mut report, if heard.is_none() => heard = Some(node.read(said)),
             }
         }
     };
@@ -62,8 +62,8 @@ pub(super) async fn send_and_hear(
     let heard = match heard {
         Some(heard) => heard.unwrap_or_default(),
         None => match budget.child(GRACE).run(report).await {
-            Ok(Ok(heard)) => heard,
-            _ => Heard::default(),
+            Ok(said) => node.read(said).unwrap_or_default(),
+            Err(_) => Heard::default(),
         },
     };
     let mut observed = Observed::default();
