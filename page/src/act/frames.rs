@@ -59,10 +59,9 @@ impl Owners {
             owners.push(Node::resolve(page, (session, parent.clone()), id, &node.place, budget).await?);
             frame = parent;
         }
-        // A frame out of view is not drawn, and cannot be asked what is where. Outermost first.
+        let show = format!("it=>{{{HOP}\nshow(it)}}");
         for owner in owners.iter().rev() {
-            let element = json!({ "objectId": owner.object_id() });
-            owner.session().cast("DOM.scrollIntoViewIfNeeded", element);
+            owner.call_unguarded::<Option<()>>(&show, json!(null), budget).await?;
         }
         Ok(Self(owners))
     }
