@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`act`] | actions, and what the page saw of them |
 //! | [`evaluate`] | one script, one answer: markers, phases, honest expiry |
 //! | [`navigate`] | navigation that is not success until the document commits |
 //! | [`state`] | what a tab shows: url, title, favicon, loading, error, history |
@@ -15,6 +16,7 @@
 //! Decisions are plain values (`on(event) -> effects`), the functions that talk to Chromium are
 //! thin and are driven by an actor of the crate above.
 
+pub mod act;
 pub mod clock;
 pub mod condition;
 pub mod dialog;

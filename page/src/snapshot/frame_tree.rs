@@ -6,20 +6,20 @@ use crate::refs::{DocumentId, FrameId};
 
 /// A frame and the document that it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct KnownFrame {
-    pub(super) id: FrameId,
-    pub(super) parent: Option<FrameId>,
-    pub(super) document: DocumentId,
+pub(crate) struct KnownFrame {
+    pub(crate) id: FrameId,
+    pub(crate) parent: Option<FrameId>,
+    pub(crate) document: DocumentId,
     /// Empty while the first document of the frame is not there yet.
-    pub(super) url: String,
+    pub(crate) url: String,
     /// It shows Chromium's page for a load that failed.
-    pub(super) failed: bool,
+    pub(crate) failed: bool,
 }
 
 /// The reply of `Page.getFrameTree`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Reply {
+pub(crate) struct Reply {
     frame_tree: Tree,
 }
 
@@ -45,7 +45,7 @@ struct Wire {
 
 impl Reply {
     /// All frames, parents before their children.
-    pub(super) fn frames(self) -> Vec<KnownFrame> {
+    pub(crate) fn frames(self) -> Vec<KnownFrame> {
         let mut found = Vec::new();
         let mut waiting = vec![self.frame_tree];
         while let Some(Tree { frame, mut child_frames }) = waiting.pop() {

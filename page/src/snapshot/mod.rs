@@ -31,7 +31,7 @@ mod dom;
 mod error;
 mod fit;
 mod frame;
-mod frame_tree;
+pub(crate) mod frame_tree;
 mod graft;
 mod links;
 mod memory;

@@ -1,0 +1,62 @@
+// What every function of ours knows of elements. A form has its fields as properties, under any
+// name, and a document its images: so nothing is asked of an object itself.
+const reader = (type, key) => {
+  const { get } = Object.getOwnPropertyDescriptor(type.prototype, key);
+  return it => get.call(it);
+};
+const parentOf = reader(Node, 'parentNode');
+const connected = reader(Node, 'isConnected');
+const documentOf = reader(Node, 'ownerDocument');
+const slotOf = reader(Element, 'assignedSlot');
+const tagOf = it => reader(Element, 'localName')(it);
+const rootOf = it => Node.prototype.getRootNode.call(it);
+const attribute = (it, name) => Element.prototype.getAttribute.call(it, name);
+const matches = (it, css) => Element.prototype.matches.call(it, css);
+const boxOf = it => Element.prototype.getBoundingClientRect.call(it);
+const isHere = it => connected(it) && documentOf(it) === document;
+
+// The parent as it is laid out: slots and shadow hosts included.
+const above = it => {
+  const slot = it instanceof Element && slotOf(it);
+  if (slot) return slot;
+  const parent = parentOf(it);
+  return parent instanceof ShadowRoot ? parent.host : parent;
+};
+const chain = function* (it) { for (; it; it = above(it)) if (it instanceof Element) yield it };
+const contains = (outer, inner) => {
+  for (const it of chain(inner)) if (it === outer) return true;
+  // What is slotted into a closed shadow tree has no slot to be seen from outside.
+  const slots = [...Element.prototype.querySelectorAll.call(outer, 'slot')];
+  if (outer instanceof HTMLSlotElement) slots.push(outer);
+  return slots.some(slot => slot.assignedNodes({ flatten: true }).some(node => node.contains(inner)));
+};
+
+// An element in words, short and without what a user typed.
+const words = it => {
+  const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + '…' : text;
+  let said = tagOf(it);
+  const id = attribute(it, 'id');
+  if (id) said += '#' + cut(id, 40);
+  const kind = tagOf(it) === 'input' && attribute(it, 'type');
+  if (kind) said += `[type=${cut(kind, 20)}]`;
+  const field = matches(it, 'input,textarea,select,[contenteditable]');
+  const text = attribute(it, 'aria-label') || (field || matches(it, 'html,body') ? '' : reader(Node, 'textContent')(it).slice(0, 500));
+  const name = text.replace(/\s+/g, ' ').trim();
+  return name ? `${said} ${JSON.stringify(cut(name, 40))}` : said;
+};
+
+const stateOf = it => {
+  const said = { connected: isHere(it), focused: false };
+  const root = rootOf(it);
+  const focus = root instanceof ShadowRoot ? root.activeElement : reader(Document, 'activeElement')(document);
+  said.focused = !!focus && contains(it, focus);
+  const aria = name => { const value = attribute(it, 'aria-' + name); if (value) said[name] = value };
+  aria('checked'); aria('expanded'); aria('pressed'); aria('selected');
+  const kind = it instanceof HTMLInputElement && it.type;
+  if (kind === 'checkbox' || kind === 'radio') said.checked = it.indeterminate ? 'mixed' : String(it.checked);
+  if (it instanceof HTMLOptionElement) said.selected = String(it.selected);
+  const details = tagOf(it) === 'summary' ? parentOf(it) : it;
+  if (details instanceof HTMLDetailsElement) said.expanded = String(details.open);
+  return said;
+};
+const pause = ms => new Promise(done => setTimeout(done, ms));
