@@ -60,3 +60,40 @@ const stateOf = it => {
   return said;
 };
 const pause = ms => new Promise(done => setTimeout(done, ms));
+
+// The innermost element at a point, as seen from where `it` is.
+const elementAt = (it, { x, y }) => {
+  const root = rootOf(it);
+  const type = root instanceof ShadowRoot ? ShadowRoot : Document;
+  return type.prototype.elementFromPoint.call(root, x, y);
+};
+const ACTIVE = 'a[href],button,input,select,textarea,summary';
+// The field that a click here is passed on to by its label.
+const labelled = hit => {
+  for (const up of chain(hit)) {
+    if (up instanceof HTMLLabelElement) return up.control;
+    if (matches(up, ACTIVE)) return null;
+  }
+  return null;
+};
+const takes = (it, hit) => contains(it, hit)
+  || labelled(hit) === it
+  || (labelled(it) === hit && hit !== null)
+  || (it instanceof HTMLOptionElement && contains(hit, it) && hit instanceof HTMLSelectElement);
+const frameOver = () => new Promise(done => {
+  // A frame that is not drawn has no animation frames.
+  const late = setTimeout(done, 100);
+  requestAnimationFrame(() => { clearTimeout(late); done() });
+});
+const isStill = async (it, until) => {
+  const look = () => { const { x, y, width, height } = boxOf(it); return [x, y, width, height].join() };
+  if (document.visibilityState !== 'visible') return true;
+  await frameOver();
+  for (let before = look(); ; ) {
+    await frameOver();
+    const now = look();
+    if (now === before) return true;
+    if (performance.now() > until) return false;
+    before = now;
+  }
+};

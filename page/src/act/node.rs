@@ -3,15 +3,16 @@
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
-use tabvisor_cdp::link::Session;
+use tabvisor_cdp::link::{Reply, Session};
 
 use super::error::ActError;
 use super::page::ActPage;
-use super::target::{Element, Target};
+use super::target::{Element, Place, Point, Target};
 use crate::refs::{FrameId, StaleReason};
 use crate::snapshot::frame_tree;
 
@@ -26,10 +27,9 @@ pub struct Node {
     pub(super) session: Session,
     /// Its frame.
     pub(super) frame: FrameId,
-    /// Our world in its document.
-    pub(super) context: i64,
+    /// What it is for.
+    pub(super) place: Place,
     object: String,
-    target: Target,
 }
 
 #[derive(Deserialize)]
@@ -73,34 +73,60 @@ impl Node {
     /// [`ActError::Stale`], [`ActError::NoMatch`], [`ActError::Ambiguous`],
     /// [`ActError::BadSelector`], and whatever ends a wait.
     pub async fn find(page: &ActPage, target: &Target, budget: &Budget) -> Result<Self, ActError> {
+        let place = Place::On(target.clone());
         page.during(budget, async {
             match target {
-                Target::Element(element) => of_ref(page, target, element, budget).await,
-                Target::Css(css) => of_css(page, target, css, budget).await,
+                Target::Element(element) => of_ref(page, place, element, budget).await,
+                Target::Css(css) => of_css(page, place, css, budget).await,
             }
         })
         .await
     }
 
-    /// The element of a frame that holds another one.
-    pub(super) async fn of_frame_owner(
+    /// A DOM node of a frame.
+    pub(super) async fn resolve(
         page: &ActPage,
         (session, frame): (Session, FrameId),
         backend_node_id: i64,
-        target: &Target,
+        place: &Place,
         budget: &Budget,
     ) -> Result<Self, ActError> {
-        let context = world(&session, &frame, target, budget).await?;
+        let context = world(&session, &frame, place, budget).await?;
         let node = json!({ "backendNodeId": backend_node_id, "executionContextId": context });
         let found = session.call_as::<Resolved>("DOM.resolveNode", node, budget).await;
-        let object = unless_refused(found)?.ok_or_else(|| target.gone(StaleReason::FrameChanged))?;
-        let (page, target, object) = (page.clone(), target.clone(), object.object.object_id);
-        Ok(Self { page, session, frame, context, object, target })
+        let found = unless_refused(found)?.ok_or_else(|| place.gone(StaleReason::FrameChanged))?;
+        let object = found.object.object_id;
+        Ok(Self { page: page.clone(), session, frame, place: place.clone(), object })
+    }
+
+    /// The innermost element at a point of a frame's viewport, open shadow trees included.
+    pub(super) async fn at(
+        page: &ActPage,
+        (session, frame): (Session, FrameId),
+        point: Point,
+        place: &Place,
+        budget: &Budget,
+    ) -> Result<Option<Self>, ActError> {
+        let context = world(&session, &frame, place, budget).await?;
+        let question = json!({
+            "executionContextId": context,
+            "functionDeclaration": "function(x,y){
+                let it=Document.prototype.elementFromPoint.call(document,x,y);
+                for(let deeper;deeper=it?.shadowRoot?.elementFromPoint(x,y);it=deeper)if(deeper===it)break;
+                return it}",
+            "arguments": [{ "value": point.x }, { "value": point.y }],
+        });
+        let said = session.call_as("Runtime.callFunctionOn", question, budget).await;
+        let said: Said = unless_refused(said)?.ok_or(ActError::Navigated { sent: false })?;
+        let Some(object) = said.result.object_id.clone().filter(|_| said.exception_details.is_none()) else {
+            return read::<Option<()>>(said).map(|_| None);
+        };
+        Ok(Some(Self { page: page.clone(), session, frame, place: place.clone(), object }))
     }
 
     /// The element as the caller named it.
     pub fn name(&self) -> String {
-        self.target.name()
+        self.place.name()
     }
 
     /// Its frame.
@@ -139,6 +165,12 @@ impl Node {
         argument: Value,
         budget: &Budget,
     ) -> Result<T, ActError> {
+        let reply = self.send(function, argument).await?;
+        self.read(budget.run(reply).await.map_err(|spent| ActError::spent(budget, spent))?)
+    }
+
+    /// Calls a function without waiting for what it gives.
+    pub(super) async fn send(&self, function: &str, argument: Value) -> Result<Reply, ActError> {
         let question = json!({
             "objectId": self.object,
             "functionDeclaration": format!("function(asked){{{ELEMENT}\nreturn ({function})(this,asked)}}"),
@@ -146,20 +178,32 @@ impl Node {
             "returnByValue": true,
             "awaitPromise": true,
         });
-        let said = self.session.call_as("Runtime.callFunctionOn", question, budget).await;
-        let said: Said = unless_refused(said)?.ok_or_else(|| self.gone())?;
-        read(said)
+        Ok(self.session.send("Runtime.callFunctionOn", question).await?)
+    }
+
+    /// Reads the reply to what was sent.
+    pub(super) fn read<T: DeserializeOwned>(
+        &self,
+        reply: Result<Box<RawValue>, CdpError>,
+    ) -> Result<T, ActError> {
+        let reply = unless_refused(reply)?.ok_or_else(|| self.gone())?;
+        read(parse("Runtime.callFunctionOn", reply.get())?)
     }
 
     /// Its document is gone.
     pub(super) fn gone(&self) -> ActError {
         let main = self.frame == self.page.main;
-        self.target.gone(if main { StaleReason::DocumentChanged } else { StaleReason::FrameChanged })
+        self.place.gone(if main { StaleReason::DocumentChanged } else { StaleReason::FrameChanged })
+    }
+
+    /// The frame that it holds is gone.
+    pub(super) fn gone_frame(&self) -> ActError {
+        self.place.gone(StaleReason::FrameChanged)
     }
 
     /// It left its document.
     pub(super) fn detached(&self) -> ActError {
-        self.target.gone(StaleReason::NodeDetached)
+        self.place.gone(StaleReason::NodeDetached)
     }
 }
 
@@ -169,16 +213,11 @@ impl Drop for Node {
     }
 }
 
-async fn of_ref(
-    page: &ActPage,
-    target: &Target,
-    element: &Element,
-    budget: &Budget,
-) -> Result<Node, ActError> {
+async fn of_ref(page: &ActPage, place: Place, element: &Element, budget: &Budget) -> Result<Node, ActError> {
     let Element { frame, document, backend_node_id, process, .. } = element;
-    let frame_changed = || target.gone(StaleReason::FrameChanged);
+    let frame_changed = || place.gone(StaleReason::FrameChanged);
     let session = page.session_of(process.as_ref()).ok_or_else(frame_changed)?;
-    let context = world(&session, frame, target, budget).await?;
+    let context = world(&session, frame, &place, budget).await?;
     let node = json!({ "backendNodeId": backend_node_id, "executionContextId": context });
     let node = session.send("DOM.resolveNode", node).await?;
     // Asked last: a frame that changed its process meanwhile may have met another node by the
@@ -189,16 +228,16 @@ async fn of_ref(
     let shown = tree.frames().into_iter().find(|it| it.id == *frame).map(|it| it.document);
     if shown.as_ref() != Some(document) {
         let main = *frame == page.main;
-        return Err(target.gone(if main { StaleReason::DocumentChanged } else { StaleReason::FrameChanged }));
+        return Err(place.gone(if main { StaleReason::DocumentChanged } else { StaleReason::FrameChanged }));
     }
-    let node = unless_refused(node)?.ok_or_else(|| target.gone(StaleReason::NodeDetached))?;
+    let node = unless_refused(node)?.ok_or_else(|| place.gone(StaleReason::NodeDetached))?;
     let object = parse::<Resolved>("DOM.resolveNode", node.get())?.object.object_id;
-    Ok(Node { page: page.clone(), session, frame: frame.clone(), context, object, target: target.clone() })
+    Ok(Node { page: page.clone(), session, frame: frame.clone(), place, object })
 }
 
-async fn of_css(page: &ActPage, target: &Target, css: &str, budget: &Budget) -> Result<Node, ActError> {
+async fn of_css(page: &ActPage, place: Place, css: &str, budget: &Budget) -> Result<Node, ActError> {
     let session = page.session.clone();
-    let context = world(&session, &page.main, target, budget).await?;
+    let context = world(&session, &page.main, &place, budget).await?;
     let question = json!({
         "executionContextId": context,
         "functionDeclaration": "function(css){
@@ -209,28 +248,27 @@ async fn of_css(page: &ActPage, target: &Target, css: &str, budget: &Budget) -> 
     let said = session.call_as("Runtime.callFunctionOn", question, budget).await;
     let said: Said = unless_refused(said)?.ok_or(ActError::Navigated { sent: false })?;
     if said.exception_details.is_some() && said.result.class_name.as_deref() == Some("DOMException") {
-        return Err(ActError::BadSelector(target.name()));
+        return Err(ActError::BadSelector(place.name()));
     }
     let Some(object) = said.result.object_id.clone().filter(|_| said.exception_details.is_none()) else {
         return Err(match read(said)? {
-            0 => ActError::NoMatch(target.name()),
-            count => ActError::Ambiguous { name: target.name(), count },
+            0 => ActError::NoMatch(place.name()),
+            count => ActError::Ambiguous { name: place.name(), count },
         });
     };
-    let (page, frame, target) = (page.clone(), page.main.clone(), target.clone());
-    Ok(Node { page, session, frame, context, object, target })
+    Ok(Node { page: page.clone(), session, frame: page.main.clone(), place, object })
 }
 
 /// Our world in the document that `frame` shows now.
 pub(super) async fn world(
     session: &Session,
     frame: &FrameId,
-    target: &Target,
+    place: &Place,
     budget: &Budget,
 ) -> Result<i64, ActError> {
     let asked = json!({ "frameId": **frame, "worldName": "tabvisor" });
     let world = session.call_as::<World>("Page.createIsolatedWorld", asked, budget).await;
-    let world = unless_refused(world)?.ok_or_else(|| target.gone(StaleReason::FrameChanged))?;
+    let world = unless_refused(world)?.ok_or_else(|| place.gone(StaleReason::FrameChanged))?;
     Ok(world.execution_context_id)
 }
 
@@ -244,7 +282,7 @@ pub(super) fn read<T: DeserializeOwned>(said: Said) -> Result<T, ActError> {
     serde_json::from_value(value).map_err(|why| ActError::Unreadable(format!("{:?} error", why.classify())))
 }
 
-fn parse<T: DeserializeOwned>(method: &str, text: &str) -> Result<T, ActError> {
+pub(super) fn parse<T: DeserializeOwned>(method: &str, text: &str) -> Result<T, ActError> {
     serde_json::from_str(text).map_err(|why| ActError::Unreadable(format!("{method}: {:?}", why.classify())))
 }
 

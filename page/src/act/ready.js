@@ -15,10 +15,10 @@ const softlyDisabled = it => {
   return false;
 };
 const sized = box => box.width > 0 && box.height > 0;
-// One box for every line; of what has no box of its own, those of its content.
+// One box for every line; of what has no size of its own, those of its content if they show.
 const boxesOf = it => {
   const own = [...Element.prototype.getClientRects.call(it)].filter(sized);
-  if (own.length) return own;
+  if (own.length || getComputedStyle(it).overflow !== 'visible') return own;
   const range = new Range();
   range.selectNodeContents(it);
   return [...range.getClientRects()].filter(sized);
@@ -41,42 +41,6 @@ const pointsOf = it => {
   const points = inView.map(box => at(box, 0.5, 0.5));
   if (inView.length) for (const x of [0.2, 0.8]) for (const y of [0.2, 0.8]) points.push(at(inView[0], x, y));
   return points;
-};
-// The innermost element at a point, as seen from where `it` is.
-const elementAt = (it, { x, y }) => {
-  const root = rootOf(it);
-  const type = root instanceof ShadowRoot ? ShadowRoot : Document;
-  return type.prototype.elementFromPoint.call(root, x, y);
-};
-const ACTIVE = 'a[href],button,input,select,textarea,summary';
-// The field that a click here is passed on to by its label.
-const labelled = hit => {
-  for (const up of chain(hit)) {
-    if (up instanceof HTMLLabelElement) return up.control;
-    if (matches(up, ACTIVE)) return null;
-  }
-  return null;
-};
-const takes = (it, hit) => contains(it, hit)
-  || labelled(hit) === it
-  || (labelled(it) === hit && hit !== null)
-  || (it instanceof HTMLOptionElement && contains(hit, it) && hit instanceof HTMLSelectElement);
-const frameOver = () => new Promise(done => {
-  // A frame that is not drawn has no animation frames.
-  const late = setTimeout(done, 100);
-  requestAnimationFrame(() => { clearTimeout(late); done() });
-});
-const isStill = async (it, until) => {
-  const look = () => { const { x, y, width, height } = boxOf(it); return [x, y, width, height].join() };
-  if (document.visibilityState !== 'visible') return true;
-  await frameOver();
-  for (let before = look(); ; ) {
-    await frameOver();
-    const now = look();
-    if (now === before) return true;
-    if (performance.now() > until) return false;
-    before = now;
-  }
 };
 const center = it => Element.prototype.scrollIntoView.call(it, { block: 'center', inline: 'center', behavior: 'instant' });
 

@@ -6,6 +6,7 @@ use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 
 use super::error::ActError;
+use super::frames::Owners;
 use super::node::Node;
 use super::page::ActPage;
 use super::target::{Point, Target};
@@ -41,6 +42,19 @@ pub struct Ready {
     pub node: Node,
     /// What was found out about it.
     pub facts: Facts,
+    /// The frame elements around it.
+    pub(super) owners: Owners,
+}
+
+impl Ready {
+    /// Its point in the viewport of the tab, if no frame around it is covered there.
+    ///
+    /// # Errors
+    /// As [`make_ready`].
+    pub(super) async fn point(&self, budget: &Budget) -> Result<Point, ActError> {
+        let point = self.facts.point.ok_or_else(|| ActError::NotVisible(self.node.name()))?;
+        self.owners.lift(point, budget).await
+    }
 }
 
 /// What was found out about an element.
@@ -85,8 +99,10 @@ pub async fn make_ready(
     budget: &Budget,
 ) -> Result<Ready, ActError> {
     let node = Node::find(page, target, budget).await?;
+    let owners =
+        if need.visible || need.hit { Owners::find(&node, budget).await? } else { Owners::default() };
     let facts = ask(&node, need, budget).await?;
-    Ok(Ready { node, facts })
+    Ok(Ready { node, facts, owners })
 }
 
 /// Makes an element that was found ready.

@@ -73,13 +73,23 @@ impl Target {
         let (Self::Element(Element { name, .. }) | Self::Css(name)) = self;
         name.chars().take(SHOWN).collect()
     }
+}
+
+impl Place {
+    /// As the caller wrote it, shortened if it is long.
+    pub fn name(&self) -> String {
+        match self {
+            Self::On(target) => target.name(),
+            Self::At(Point { x, y }) => format!("({x}, {y})"),
+        }
+    }
 
     /// It names nothing any more, for this reason.
     pub(super) fn gone(&self, reason: StaleReason) -> ActError {
         match self {
-            Self::Element(element) => ActError::Stale(StaleRef::new(&element.name, reason)),
+            Self::On(Target::Element(element)) => ActError::Stale(StaleRef::new(&element.name, reason)),
             // What was matched is gone, and the selector may well match in the new document.
-            Self::Css(_) => ActError::Navigated { sent: false },
+            Self::On(Target::Css(_)) | Self::At(_) => ActError::Navigated { sent: false },
         }
     }
 }

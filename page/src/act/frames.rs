@@ -1,0 +1,153 @@
+//! The way from a frame up to the page: offsets, scrolling, and what lies over a frame.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::link::Session;
+
+use super::error::ActError;
+use super::node::{Node, parse, unless_refused};
+use super::page::ActPage;
+use super::target::{Place, Point};
+use crate::refs::{FrameId, StaleReason};
+use crate::snapshot::frame_tree::{self, KnownFrame};
+
+const HOP: &str = include_str!("hop.js");
+
+/// The frame elements around an element, the innermost first.
+#[derive(Debug, Default)]
+pub(super) struct Owners(Vec<Node>);
+
+#[derive(Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+enum Verdict {
+    Ready(Point),
+    Detached,
+    NotVisible,
+    Moving,
+    Covered { by: String },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Owner {
+    backend_node_id: i64,
+}
+
+impl Owners {
+    /// Finds them. None, and nothing is asked, for an element of the main frame.
+    pub(super) async fn find(node: &Node, budget: &Budget) -> Result<Self, ActError> {
+        let page = &node.page;
+        if node.frame == page.main {
+            return Ok(Self::default());
+        }
+        page.during(budget, Self::climb(page, node, budget)).await
+    }
+
+    async fn climb(page: &ActPage, node: &Node, budget: &Budget) -> Result<Self, ActError> {
+        let gone = || node.place.gone(StaleReason::FrameChanged);
+        let frames = all_frames(page, budget).await?;
+        let find = |id: &FrameId| frames.iter().find(|(it, _)| it.id == *id);
+        let mut owners = Vec::new();
+        let mut frame = node.frame.clone();
+        while frame != page.main {
+            let (child, _) = find(&frame).ok_or_else(gone)?;
+            let (parent, session) = child.parent.as_ref().and_then(find).ok_or_else(gone)?;
+            let asked = json!({ "frameId": *frame });
+            let owner = session.call_as::<Owner>("DOM.getFrameOwner", asked, budget).await;
+            let id = unless_refused(owner)?.ok_or_else(gone)?.backend_node_id;
+            let place = (session.clone(), parent.id.clone());
+            owners.push(Node::resolve(page, place, id, &node.place, budget).await?);
+            frame = parent.id.clone();
+        }
+        // A frame out of view is not drawn, and cannot be asked what is where. Outermost first.
+        for owner in owners.iter().rev() {
+            let element = json!({ "objectId": owner.object_id() });
+            owner.session().cast("DOM.scrollIntoViewIfNeeded", element);
+        }
+        Ok(Self(owners))
+    }
+
+    /// The innermost first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Node> {
+        self.0.iter()
+    }
+
+    /// A point of the element's frame in the viewport of the tab, if nothing lies over it.
+    pub(super) async fn lift(&self, mut point: Point, budget: &Budget) -> Result<Point, ActError> {
+        for owner in &self.0 {
+            let asked = json!({ "x": point.x, "y": point.y, "left": budget.left_ms() });
+            let function = format!("(it,asked)=>{{{HOP}\nreturn hop(it,asked)}}");
+            let name = owner.name();
+            point = match owner.call(&function, asked, budget).await? {
+                Verdict::Ready(point) => point,
+                Verdict::Detached => return Err(owner.gone_frame()),
+                Verdict::NotVisible => return Err(ActError::NotVisible(name)),
+                Verdict::Moving => return Err(ActError::Moving(name)),
+                Verdict::Covered { by } => return Err(ActError::Covered { name, by }),
+            };
+        }
+        Ok(point)
+    }
+}
+
+/// The innermost element at a point of the tab's viewport, through all frames, and those around it.
+pub(super) async fn element_at(
+    page: &ActPage,
+    point: Point,
+    budget: &Budget,
+) -> Result<(Node, Owners), ActError> {
+    page.during(budget, descend(page, point, budget)).await
+}
+
+async fn descend(page: &ActPage, point: Point, budget: &Budget) -> Result<(Node, Owners), ActError> {
+    #[derive(Deserialize)]
+    struct Described {
+        node: Holder,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Holder {
+        frame_id: Option<String>,
+    }
+    let place = Place::At(point);
+    let (mut session, mut frame, mut at) = (page.session.clone(), page.main.clone(), point);
+    let mut owners = Vec::new();
+    loop {
+        let Some(node) = Node::at(page, (session.clone(), frame.clone()), at, &place, budget).await? else {
+            let why = format!("{} is outside of the viewport, or nothing is there", place.name());
+            return Err(ActError::Invalid { field: "x, y", why });
+        };
+        let asked = json!({ "objectId": node.object_id() });
+        let described = session.call_as::<Described>("DOM.describeNode", asked, budget).await;
+        let held = unless_refused(described)?.and_then(|it| it.node.frame_id);
+        let Some(held) = held.map(FrameId::from).filter(|held| *held != frame) else {
+            owners.reverse();
+            return Ok((node, Owners(owners)));
+        };
+        let function = format!("(it,asked)=>{{{HOP}\nreturn inside(it,asked)}}");
+        at = node.call_unguarded(&function, json!({ "x": at.x, "y": at.y }), budget).await?;
+        session = page.session_of(Some(&held)).unwrap_or(session);
+        frame = held;
+        owners.push(node);
+    }
+}
+
+/// The frames of all processes of the page.
+async fn all_frames(page: &ActPage, budget: &Budget) -> Result<Vec<(KnownFrame, Session)>, ActError> {
+    const TREE: &str = "Page.getFrameTree";
+    let mut asked = vec![(page.session.clone(), page.session.send(TREE, json!({})).await?)];
+    for (_, session) in page.frames.all() {
+        let reply = session.send(TREE, json!({})).await?;
+        asked.push((session, reply));
+    }
+    let mut found: Vec<(KnownFrame, Session)> = Vec::new();
+    for (session, reply) in asked {
+        // A process that is gone or does not answer matters only if it is on the way.
+        let Ok(Ok(reply)) = budget.child(budget.left() / 2).run(reply).await else { continue };
+        let frames = parse::<frame_tree::Reply>(TREE, reply.get())?.frames();
+        found.extend(frames.into_iter().map(|it| (it, session.clone())));
+    }
+    Ok(found)
+}
