@@ -9,9 +9,9 @@
 //! |---|---|
 //! | `access`, `hosts` | who may call |
 //! | `service` | what the routes share |
-//! | `body`, `fields` | what a request says |
+//! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `act`, `snapshot`, `dialogs`, `health` | the routes |
+//! | `tabs`, `act`, `navigate`, `snapshot`, `dialogs`, `health` | the routes |
 //! | `error`, `table` | what a failed request is answered with |
 
 mod access;
@@ -22,6 +22,8 @@ mod error;
 mod fields;
 mod health;
 mod hosts;
+mod kinds;
+mod navigate;
 mod service;
 mod snapshot;
 mod table;
@@ -51,6 +53,7 @@ pub fn router(service: Service) -> Router {
         .route("/tabs/open", post(tabs::open).delete(tabs::close_named_open))
         .route("/tabs/{target}", delete(tabs::close))
         .route("/act", post(act::act))
+        .route("/navigate", post(navigate::navigate))
         .route("/snapshot", get(snapshot::snapshot))
         .route("/dialogs", get(dialogs::list))
         .route("/hooks/dialog", post(dialogs::answer))

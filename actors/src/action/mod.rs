@@ -1,6 +1,6 @@
 //! Action: one ordered piece of work on the page session.
 //!
-//! Purpose: navigates, reads snapshots (and, as they come, clicks, types, ...) while its tab takes
+//! Purpose: navigates, reads snapshots, clicks, types, ... while its tab takes
 //! other messages.
 //!
 //! ```text
@@ -13,6 +13,7 @@
 //!
 //! It never: outlives its budget (it is killed a moment after), owns the page link.
 
+mod act;
 mod navigate;
 mod snapshot;
 
@@ -26,6 +27,7 @@ use tabvisor_page::refs::RefId;
 use tabvisor_page::snapshot::{Request, Snapshot};
 use url::Url;
 
+pub use self::act::{Act, Acted, At, Named};
 use crate::error::TabError;
 use crate::shared::TabShared;
 
@@ -36,6 +38,8 @@ pub(crate) enum Action {
     Navigate { url: Url, until: WaitUntil },
     /// Read the page.
     Snapshot(Request),
+    /// Do something as a user would.
+    Act(Box<Act>),
     /// Find the element of a ref by its role, name and place.
     Find(RefId),
 }
@@ -45,6 +49,7 @@ pub(crate) enum Action {
 pub(crate) enum Done {
     Landed(Landed),
     Snapshot(Box<Snapshot>),
+    Acted(Box<Acted>),
     /// The element's DOM node.
     Found(i64),
     /// Nothing: its actor ended before its turn came.
@@ -57,6 +62,7 @@ impl Action {
         match self {
             Self::Navigate { .. } => "navigate",
             Self::Snapshot(_) => "snapshot",
+            Self::Act(act) => act.name(),
             Self::Find(_) => "find",
         }
     }
@@ -79,6 +85,7 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
         Action::Snapshot(request) => {
             snapshot::take(&stage, request, &budget).await.map(|it| Done::Snapshot(Box::new(it)))
         }
+        Action::Act(what) => act::act(&stage, *what, &budget).await.map(|it| Done::Acted(Box::new(it))),
         Action::Find(id) => snapshot::find(&stage, id, &budget).await.map(Done::Found),
     }
 }

@@ -9,13 +9,13 @@ use super::admission::{check_budget, permit};
 use super::ask::{Unanswered, ask};
 use super::browsers::browser_error;
 use super::explain::{self, explain};
-use crate::action::{Action, Done};
+use crate::action::{Act, Acted, Action, Done};
 use crate::browser::BrowserMsg;
 use crate::error::TabError;
 use crate::ids::{BrowserId, TabId};
 use crate::registry::TabHandle;
 use crate::shared::TabRow;
-use crate::tab::{Act, TabMsg};
+use crate::tab::{self, TabMsg};
 
 impl Supervisor {
     /// Opens a tab at `url` and waits until its document has committed, or further. If that
@@ -87,6 +87,19 @@ impl Supervisor {
         }
     }
 
+    /// Does something on a tab as a user would, after the actions that came before, and says what
+    /// the page saw of it.
+    ///
+    /// # Errors
+    /// [`TabError::Act`], [`TabError::StaleRef`], [`TabError::Dialog`], [`TabError::Stuck`],
+    /// limits, and whatever ends a call.
+    pub async fn act_on(&self, tab: TabId, act: Act, budget: &Budget) -> Result<Acted, TabError> {
+        match self.act(tab, Action::Act(Box::new(act)), budget).await? {
+            Done::Acted(acted) => Ok(*acted),
+            other => Err(unexpected(&other)),
+        }
+    }
+
     /// Closes a tab. Always possible, also when its page is stuck.
     ///
     /// # Errors
@@ -116,7 +129,7 @@ impl Supervisor {
             let limits = &handle.shared.browser.limits;
             let permit = permit(&handle.shared.actions, "limits.actions_per_tab", limits.actions_per_tab)?;
             let (action, work) = (action.clone(), budget.clone());
-            let act = |reply| TabMsg::Act(Box::new(Act { action, budget: work, reply, permit }));
+            let act = |reply| TabMsg::Act(Box::new(tab::Act { action, budget: work, reply, permit }));
             match ask(&handle.tab, &budget, act).await {
                 Ok(Ok(Done::NotStarted)) if !again => break,
                 Ok(Ok(Done::NotStarted)) | Err(Unanswered::NotSent) if again => {
