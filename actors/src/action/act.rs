@@ -208,7 +208,7 @@ async fn opened(
         match patience.run(events.next()).await {
             Ok(Some(Item::Event(numbered))) => match numbered.event {
                 Event::TabOpened { tab: new, opener: Some(opener), .. } if opener == tab.id => {
-                    opened.push(new)
+                    opened.push(new);
                 }
                 _ => {}
             },

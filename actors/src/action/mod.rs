@@ -85,7 +85,11 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
         Action::Snapshot(request) => {
             snapshot::take(&stage, request, &budget).await.map(|it| Done::Snapshot(Box::new(it)))
         }
-        Action::Act(what) => act::act(&stage, *what, &budget).await.map(|it| Done::Acted(Box::new(it))),
+        Action::Act(what) => {
+            // Large: it holds the way of every kind of action.
+            let acted = Box::pin(act::act(&stage, *what, &budget)).await;
+            acted.map(|it| Done::Acted(Box::new(it)))
+        }
         Action::Find(id) => snapshot::find(&stage, id, &budget).await.map(Done::Found),
     }
 }
