@@ -11,7 +11,7 @@ use super::encode;
 use super::error::ShotError;
 use super::frames_wanted::FramesWanted;
 use super::geometry::Rect;
-use super::metrics::{Aim, METRICS, Metrics};
+use super::metrics::{Aim, Metrics};
 use super::request::{Format, Options, Page, What};
 use super::shot::Shot;
 
@@ -25,7 +25,7 @@ const LOOKS: usize = 5;
 ///
 /// A tab that is hidden behind others is rendered for it without being brought to the front. An
 /// element that is not all in view is scrolled to. What is larger than the view is told to the page
-/// as a larger window for the time of the shot.
+/// as a larger window for the time of the shot; Chromium leaves it without scroll bars after that.
 ///
 /// # Errors
 /// [`ShotError`].
@@ -39,8 +39,8 @@ pub async fn capture(page: Page<'_>, options: &Options, budget: &Budget) -> Resu
 /// What the image is to show.
 pub(super) async fn aim(page: Page<'_>, what: &What, budget: &Budget) -> Result<Aim, ShotError> {
     let aim = match what {
-        What::View => metrics(page.session, budget).await?.aim_at_view(),
-        What::FullPage => metrics(page.session, budget).await?.aim_at_all(),
+        What::View => Metrics::read(page.session, budget).await?.aim_at_view(),
+        What::FullPage => Metrics::read(page.session, budget).await?.aim_at_all(),
         What::Element(spot) => at_element(page, spot, budget).await?,
     };
     if aim.part.is_none_or(|part| !part.rect.is_empty()) { Ok(aim) } else { Err(ShotError::Empty) }
@@ -73,10 +73,6 @@ pub(super) async fn shoot(
         ShotError::no_frame(CAPTURE, spent, waited)
     })?;
     Ok(reply?)
-}
-
-async fn metrics(session: &Session, budget: &Budget) -> Result<Metrics, CdpError> {
-    session.call_as(METRICS, json!({}), budget).await
 }
 
 async fn at_element(page: Page<'_>, spot: &Spot, budget: &Budget) -> Result<Aim, ShotError> {
@@ -113,7 +109,7 @@ fn in_view(metrics: &Metrics, found: &Where) -> Option<Rect> {
 
 async fn look(page: Page<'_>, spot: &Spot, budget: &Budget) -> Result<(Metrics, Where), ShotError> {
     let spots = std::slice::from_ref(spot);
-    let (metrics, found) = tokio::join!(metrics(page.session, budget), boxes(page, spots, budget));
+    let (metrics, found) = tokio::join!(Metrics::read(page.session, budget), boxes(page, spots, budget));
     match found?.first() {
         Some(Measured::Box(found)) => Ok((metrics?, *found)),
         Some(Measured::NoBox) => Err(ShotError::NoBox),

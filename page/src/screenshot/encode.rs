@@ -89,14 +89,15 @@ fn remade<T>(
 
 /// A shot without its bytes, of an image that came in one size and is given in another.
 fn shot(aim: &Aim, came: (u32, u32), given: (u32, u32), format: Format) -> Shot {
-    let size = (f64::from(came.0) / aim.scale, f64::from(came.1) / aim.scale);
+    let scale = aim.scale_of(came.0);
+    let size = (f64::from(came.0) / scale, f64::from(came.1) / scale);
     let resized = f64::from(given.0.max(given.1)) / f64::from(came.0.max(came.1));
     Shot {
         bytes: Vec::new(),
         format,
         width: given.0,
         height: given.1,
-        scale: aim.scale * resized,
+        scale: scale * resized,
         clip: Rect::new(aim.corner.0, aim.corner.1, size.0, size.1),
         truncated: aim.truncated,
     }
@@ -149,7 +150,9 @@ mod tests {
 
     use super::*;
 
-    const AIM: Aim = Aim { part: None, scale: 2.0, corner: (0.0, -10.0), truncated: false };
+    fn aim(width: f64) -> Aim {
+        Aim { part: None, scale: 2.0, corner: (0.0, -10.0), width, truncated: false }
+    }
 
     fn noise(width: u32, height: u32) -> RgbImage {
         let mut state = 1u32;
@@ -167,7 +170,7 @@ mod tests {
     #[test]
     fn what_fits_is_given_as_it_came() {
         let came = encode(&noise(40, 20), Format::Png).unwrap();
-        let shot = plain(&reply(&came), &AIM, Format::Png).unwrap();
+        let shot = plain(&reply(&came), &aim(20.0), Format::Png).unwrap();
         assert_eq!((&shot.bytes, shot.width, shot.height, shot.scale), (&came, 40, 20, 2.0));
         assert_eq!(shot.clip, Rect::new(0.0, -10.0, 20.0, 10.0));
         assert_eq!(shot.on_image(Rect::new(1.0, -9.0, 2.0, 2.0)), Rect::new(2.0, 2.0, 4.0, 4.0));
@@ -176,7 +179,7 @@ mod tests {
     #[test]
     fn what_is_too_wide_is_made_smaller() {
         let came = encode(&noise(4_000, 10), Format::Png).unwrap();
-        let shot = plain(&reply(&came), &AIM, Format::Png).unwrap();
+        let shot = plain(&reply(&came), &aim(2_000.0), Format::Png).unwrap();
         assert_eq!((shot.width, shot.height, shot.scale), (2_000, 5, 1.0));
         assert_eq!(shot.clip, Rect::new(0.0, -10.0, 2_000.0, 5.0));
         assert_eq!(reader(&shot.bytes).unwrap().into_dimensions().unwrap(), (2_000, 5));
@@ -186,7 +189,7 @@ mod tests {
     fn what_has_too_many_bytes_becomes_jpeg() {
         let came = encode(&noise(2_000, 1_000), Format::Png).unwrap();
         assert!(came.len() > MOST_BYTES);
-        let shot = plain(&reply(&came), &AIM, Format::Png).unwrap();
+        let shot = plain(&reply(&came), &aim(1_000.0), Format::Png).unwrap();
         assert!(matches!(shot.format, Format::Jpeg(_)) && shot.bytes.len() <= MOST_BYTES);
         assert_eq!((shot.width, shot.height), (2_000, 1_000));
     }
@@ -195,7 +198,10 @@ mod tests {
     fn what_is_no_image_is_said() {
         for text in [r#"{"data":"AAAA"}"#, r#"{"data":"?"}"#, "{}"] {
             let reply = RawValue::from_string(text.into()).unwrap();
-            assert!(matches!(plain(&reply, &AIM, Format::Png), Err(ShotError::BadImage(_))), "{text}");
+            assert!(
+                matches!(plain(&reply, &aim(1_000.0), Format::Png), Err(ShotError::BadImage(_))),
+                "{text}"
+            );
         }
     }
 }

@@ -15,8 +15,9 @@ const START: &str = "Page.startScreencast";
 pub(super) struct FramesWanted<'a>(&'a Session);
 
 impl<'a> FramesWanted<'a> {
-    /// Sent, not waited for: the shot behind it is what tells. The images are tiny, and none comes
-    /// after the first because that is never acknowledged.
+    /// Sent, not waited for: the shot behind it is what tells. The images are tiny, and after
+    /// a few no more come because none is acknowledged. A screencast that this session runs already
+    /// would end with the shot.
     pub(super) async fn begin(session: &'a Session, budget: &Budget) -> Result<Self, CdpError> {
         // Made first, so that a start that is given up half way is taken back.
         let wanted = Self(session);

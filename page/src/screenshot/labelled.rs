@@ -62,16 +62,25 @@ pub async fn capture_labelled(
     elements: Vec<Element>,
     budget: &Budget,
 ) -> Result<Labelled, ShotError> {
-    // First, because it may scroll.
-    let aim = aim(page, &options.what, budget).await?;
     let spots: Vec<Spot> = elements.iter().map(|it| it.spot.clone()).collect();
-    let places = boxes(page, &spots, budget).await?;
+    // First, because it may scroll.
+    let mut target = aim(page, &options.what, budget).await?;
+    let mut places = boxes(page, &spots, budget).await?;
     // Drawn on what has no loss yet.
-    let reply = shoot(page.session, &aim, Format::Png, budget).await?;
+    let mut reply = shoot(page.session, &target, Format::Png, budget).await?;
+    if target.part.is_some_and(|part| part.beyond) {
+        // The first shot beyond the view takes the scroll bars away, and elements move.
+        let moved = boxes(page, &spots, budget).await?;
+        if moved != places {
+            target = aim(page, &options.what, budget).await?;
+            reply = shoot(page.session, &target, Format::Png, budget).await?;
+            places = moved;
+        }
+    }
     let format = options.format;
     let work = move || {
         let all = elements.len();
-        encode::drawn(&reply, &aim, format, |image, shot| {
+        encode::drawn(&reply, &target, format, |image, shot| {
             let shown = elements.into_iter().zip(places).filter_map(|(element, place)| {
                 let Measured::Box(place) = place else { return None };
                 let Element { r#ref, role, name, .. } = element;

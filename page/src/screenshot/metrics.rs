@@ -2,20 +2,34 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::error::CdpError;
+use tabvisor_cdp::link::Session;
 
 use super::geometry::Rect;
 use super::limits::{MOST_CSS, MOST_PIXELS};
 
-pub(super) const METRICS: &str = "Page.getLayoutMetrics";
+const METRICS: &str = "Page.getLayoutMetrics";
+const RATIO: &str = "Runtime.evaluate";
+
+/// What a page looks like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Metrics {
+    layout: Layout,
+    /// Device pixels per CSS pixel, as the page says. Chromium's metrics do not tell it where it is
+    /// emulated; what a page makes up here is corrected by the size of the image.
+    ratio: f64,
+}
 
 /// The reply of `Page.getLayoutMetrics`, as far as it matters.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Metrics {
-    css_layout_viewport: LayoutViewport,
-    css_visual_viewport: VisualViewport,
-    visual_viewport: VisualViewport,
-    css_content_size: Content,
+struct Layout {
+    #[serde(rename = "cssLayoutViewport")]
+    view: LayoutViewport,
+    #[serde(rename = "cssVisualViewport")]
+    seen: VisualViewport,
+    #[serde(rename = "cssContentSize")]
+    content: Content,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -54,6 +68,8 @@ pub(super) struct Aim {
     pub(super) scale: f64,
     /// The upper left corner of what is shown, in the viewport.
     pub(super) corner: (f64, f64),
+    /// Its width in CSS pixels; scroll bars may add to it.
+    pub(super) width: f64,
     /// Not all that was asked for is shown.
     pub(super) truncated: bool,
 }
@@ -70,33 +86,54 @@ pub(super) struct Part {
 }
 
 impl Metrics {
-    /// What is in view, in the coordinates of boxes.
-    pub(super) fn view(&self) -> Rect {
-        let it = self.css_layout_viewport;
-        Rect::new(0.0, 0.0, it.client_width, it.client_height)
+    /// Asks the page.
+    pub(super) async fn read(session: &Session, budget: &Budget) -> Result<Self, CdpError> {
+        #[derive(Deserialize)]
+        struct Said {
+            result: Object,
+        }
+        #[derive(Deserialize)]
+        struct Object {
+            value: Option<Value>,
+        }
+        let ratio = json!({ "expression": "devicePixelRatio", "returnByValue": true });
+        let ratio = async { budget.run(session.send(RATIO, ratio)).await };
+        let (layout, ratio) = tokio::join!(session.call_as::<Layout>(METRICS, json!({}), budget), ratio);
+        let layout = layout?;
+        let ratio = ratio.map_err(|spent| CdpError::spent(RATIO, spent))??;
+        let ratio = budget.run(ratio).await.map_err(|spent| CdpError::spent(RATIO, spent))?;
+        let ratio = match ratio {
+            Ok(said) => {
+                serde_json::from_str::<Said>(said.get()).ok().and_then(|it| it.result.value?.as_f64())
+            }
+            Err(CdpError::Protocol { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Self { layout, ratio: ratio.filter(|it| *it > 0.0).unwrap_or(1.0).clamp(0.1, 10.0) })
     }
 
-    fn device_scale(&self) -> f64 {
-        let scale = self.visual_viewport.client_width / self.css_visual_viewport.client_width;
-        if scale.is_finite() && scale > 0.0 { scale } else { 1.0 }
+    /// What is in view, in the coordinates of boxes.
+    pub(super) fn view(&self) -> Rect {
+        let it = self.layout.view;
+        Rect::new(0.0, 0.0, it.client_width, it.client_height)
     }
 
     /// The view; as it is, if that is small enough.
     pub(super) fn aim_at_view(&self) -> Aim {
-        let it = self.css_visual_viewport;
+        let it = self.layout.seen;
         let seen = Rect::new(it.offset_x, it.offset_y, it.client_width, it.client_height);
-        let pixels = it.client_width.max(it.client_height) * it.scale * self.device_scale();
+        let pixels = it.client_width.max(it.client_height) * it.scale * self.ratio;
         if pixels > f64::from(MOST_PIXELS) {
             return self.aim_at(seen);
         }
-        let scale = self.device_scale() * it.scale;
-        Aim { part: None, scale, corner: (seen.x, seen.y), truncated: false }
+        let scale = self.ratio * it.scale;
+        Aim { part: None, scale, corner: (seen.x, seen.y), width: seen.width, truncated: false }
     }
 
     /// The whole document.
     pub(super) fn aim_at_all(&self) -> Aim {
-        let Content { x, y, width, height } = self.css_content_size;
-        let view = self.css_layout_viewport;
+        let Content { x, y, width, height } = self.layout.content;
+        let view = self.layout.view;
         // A short document is shown with the empty rest of the view.
         let (width, height) = (width.max(view.client_width), height.max(view.client_height));
         self.aim_at(Rect::new(x - view.page_x, y - view.page_y, width, height))
@@ -108,18 +145,29 @@ impl Metrics {
         let (width, height) = (rect.right().ceil() - x, rect.bottom().ceil() - y);
         let truncated = width > MOST_CSS || height > MOST_CSS;
         let (width, height) = (width.clamp(1.0, MOST_CSS), height.clamp(1.0, MOST_CSS));
-        let device = self.device_scale();
+        let device = self.ratio;
         let scale = (f64::from(MOST_PIXELS) / (width.max(height) * device)).min(1.0);
         // Chromium never answers for an image without pixels.
         let least = 1.0 / (scale * device);
         let rect = Rect::new(x, y, width.max(least), height.max(least));
-        let view = self.css_layout_viewport;
+        let view = self.layout.view;
         let part = Part {
             rect: rect.shifted(view.page_x, view.page_y),
             scale,
             beyond: rect.within(self.view()) != Some(rect),
         };
-        Aim { part: Some(part), scale: scale * device, corner: (x, y), truncated }
+        Aim { part: Some(part), scale: scale * device, corner: (x, y), width: rect.width, truncated }
+    }
+}
+
+impl Aim {
+    /// Image pixels per CSS pixel of an image that came `width` pixels wide.
+    pub(super) fn scale_of(&self, width: u32) -> f64 {
+        /// More than any scroll bar.
+        const BARS: f64 = 40.0;
+        let (css, rounding) = (f64::from(width) / self.scale, 1.0 + 1.0 / self.scale);
+        let likely = (self.width - rounding..self.width + BARS + rounding).contains(&css);
+        if likely { self.scale } else { f64::from(width) / self.width }
     }
 }
 
@@ -138,24 +186,18 @@ mod tests {
     use super::*;
 
     fn metrics(width: f64, height: f64, device: f64) -> Metrics {
-        let viewport = |by: f64| VisualViewport {
-            offset_x: 0.0,
-            offset_y: 0.0,
-            client_width: 800.0 * by,
-            client_height: 600.0 * by,
-            scale: 1.0,
-        };
-        Metrics {
-            css_layout_viewport: LayoutViewport {
-                page_x: 0.0,
-                page_y: 100.0,
+        let layout = Layout {
+            view: LayoutViewport { page_x: 0.0, page_y: 100.0, client_width: 800.0, client_height: 600.0 },
+            seen: VisualViewport {
+                offset_x: 0.0,
+                offset_y: 0.0,
                 client_width: 800.0,
                 client_height: 600.0,
+                scale: 1.0,
             },
-            css_visual_viewport: viewport(1.0),
-            visual_viewport: viewport(device),
-            css_content_size: Content { x: 0.0, y: 0.0, width, height },
-        }
+            content: Content { x: 0.0, y: 0.0, width, height },
+        };
+        Metrics { layout, ratio: device }
     }
 
     #[test]
@@ -175,6 +217,14 @@ mod tests {
         let aim = metrics(800.0, 50.0, 1.0).aim_at_all();
         assert_eq!(aim.part.unwrap().rect, Rect::new(0.0, 0.0, 800.0, 600.0));
         assert_eq!(aim.corner, (0.0, -100.0));
+    }
+
+    #[test]
+    fn a_ratio_that_is_made_up_is_not_believed() {
+        let aim = metrics(800.0, 600.0, 2.0).aim_at_view();
+        let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
+        assert!(near(aim.scale_of(1_630), 2.0), "a scroll bar");
+        assert!(near(aim.scale_of(800), 1.0));
     }
 
     proptest! {
