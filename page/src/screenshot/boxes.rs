@@ -15,7 +15,7 @@ use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::{Reply, Session};
 
 use super::geometry::Rect;
-use super::layout::{LAYOUT, Layout};
+use super::layout::{Found, LAYOUT, Layout, STYLES};
 use super::owners::{self, Hangings};
 use super::request::Page;
 use crate::refs::FrameId;
@@ -36,7 +36,7 @@ pub struct Spot {
 pub struct Where {
     /// Its box, in CSS pixels of the main frame's viewport.
     pub rect: Rect,
-    /// The part of that box that the frames around it let be seen.
+    /// The part of that box that the frames and the scrolling elements around it let be seen.
     pub shown: Option<Rect>,
 }
 
@@ -79,11 +79,11 @@ pub async fn boxes(page: Page<'_>, spots: &[Spot], budget: &Budget) -> Result<Ve
     let processes = read(page, spots, budget).await?;
     let place = |spot: &Spot| {
         let process = processes.iter().position(|it| it.top == spot.target.as_ref())?;
-        let (document, rect) = *processes[process].layout.found.get(&spot.backend_node_id)?;
-        let own = processes[process].layout.documents[document].frame == spot.frame;
-        own.then_some((process, document, rect))
+        let found = *processes[process].layout.found.get(&spot.backend_node_id)?;
+        let own = processes[process].layout.documents[found.document].frame == spot.frame;
+        own.then_some((process, found))
     };
-    let used: HashSet<_> = spots.iter().filter_map(place).map(|(at, document, _)| (at, document)).collect();
+    let used: HashSet<_> = spots.iter().filter_map(place).map(|(at, found)| (at, found.document)).collect();
     let hangings = owners::read(&processes, used).await?;
     let measure = |spot: &Spot| {
         let Some(process) = processes.iter().find(|it| it.top == spot.target.as_ref()) else {
@@ -92,7 +92,7 @@ pub async fn boxes(page: Page<'_>, spots: &[Spot], budget: &Budget) -> Result<Ve
         };
         let there = process.layout.there.contains(&spot.backend_node_id);
         match place(spot) {
-            Some(found) => locate(&hangings, found),
+            Some((process, found)) => locate(&hangings, process, found),
             None if there && !process.layout.found.contains_key(&spot.backend_node_id) => Measured::NoBox,
             None => Measured::Gone,
         }
@@ -100,12 +100,12 @@ pub async fn boxes(page: Page<'_>, spots: &[Spot], budget: &Budget) -> Result<Ve
     Ok(spots.iter().map(measure).collect())
 }
 
-fn locate(hangings: &Hangings, (process, document, rect): (usize, usize, Rect)) -> Measured {
-    match hangings.of(process, document) {
+fn locate(hangings: &Hangings, process: usize, found: Found) -> Measured {
+    match hangings.of(process, found.document) {
         Some((map, room)) => {
-            let rect = map.rect(rect);
-            let shown = room.map_or(Some(rect), |room| rect.within(room));
-            Measured::Box(Where { rect, shown })
+            let shown = found.shown.map(|it| map.rect(it));
+            let shown = shown.and_then(|it| room.map_or(Some(it), |room| it.within(room)));
+            Measured::Box(Where { rect: map.rect(found.rect), shown })
         }
         // Its frame has no box, so nothing in it has.
         None => Measured::NoBox,
@@ -141,7 +141,7 @@ async fn read<'a>(page: Page<'a>, spots: &[Spot], budget: &Budget) -> Result<Vec
 
 /// Asks one process, in one write.
 async fn ask(session: &Session, budget: &Budget) -> Result<[Reply; 2], CdpError> {
-    let (layout, frames) = (params(&json!({ "computedStyles": [] }))?, params(&json!({}))?);
+    let (layout, frames) = (params(&json!({ "computedStyles": STYLES }))?, params(&json!({}))?);
     let sent = session.send_all([(LAYOUT, &*layout), (FRAMES, &*frames)]);
     budget.run(sent).await.map_err(|spent| CdpError::spent(LAYOUT, spent))?
 }

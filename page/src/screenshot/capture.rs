@@ -77,7 +77,7 @@ pub(super) async fn shoot(
 
 async fn at_element(page: Page<'_>, spot: &Spot, budget: &Budget) -> Result<Aim, ShotError> {
     let (mut metrics, mut found) = look(page, spot, budget).await?;
-    if in_view(&metrics, &found) != Some(found.rect) {
+    if !in_view(&metrics, &found).is_some_and(|it| it.is_all_of(found.rect)) {
         let session = match &spot.target {
             None => page.session,
             Some(target) => {
@@ -100,7 +100,7 @@ async fn at_element(page: Page<'_>, spot: &Spot, budget: &Budget) -> Result<Aim,
     // What a frame hides is in no image; what is below the view can be.
     let shown = found.shown.ok_or(ShotError::NoBox)?;
     let aim = metrics.aim_at(shown);
-    Ok(Aim { truncated: aim.truncated || shown != found.rect, ..aim })
+    Ok(Aim { truncated: aim.truncated || !shown.is_all_of(found.rect), ..aim })
 }
 
 fn in_view(metrics: &Metrics, found: &Where) -> Option<Rect> {

@@ -49,6 +49,11 @@ impl Rect {
         Some(Self { x, y, width, height }).filter(|it| !it.is_empty())
     }
 
+    /// Whether it covers all of `whole`, of which it is a part, but for what rounding takes away.
+    pub(super) fn is_all_of(self, whole: Self) -> bool {
+        whole.width - self.width < 0.01 && whole.height - self.height < 0.01
+    }
+
     /// The same at another place.
     #[must_use]
     pub fn shifted(self, x: f64, y: f64) -> Self {

@@ -1,8 +1,8 @@
 //! Screenshots, and names of elements drawn onto them.
 //!
-//! [`capture`] asks Chromium for an image within the limits of [`limits`]; [`boxes`] says where many
+//! [`capture`](capture()) asks Chromium for an image within the limits of [`limits`]; [`boxes`](boxes()) says where many
 //! elements are, in two or three rounds of commands; [`capture_labelled`] joins both and draws with
-//! [`annotate`], on the image and never in the page.
+//! [`annotate`](annotate()), on the image and never in the page.
 //!
 //! Chromium changes the emulation of a page while it takes a shot of a part of it, so two shots of
 //! one tab must not overlap: the caller takes them in turn.

@@ -71,8 +71,9 @@ async fn boxes_are_the_pages_own_truth() {
             assert!(near(found(measured), truth), "{measured:?} {truth:?}");
         }
     }
-    // Frames hide what they do not show.
-    let hidden = measure(&room, &[room.spot_in_same("#far").await, room.spot_in_other("#far").await]).await;
+    // Frames and what scrolls hide what they do not show.
+    let hidden = [room.spot_in_same("#far").await, room.spot_in_other("#far").await, spots[2].clone()];
+    let hidden = measure(&room, &hidden).await;
     assert!(
         hidden.iter().all(|it| matches!(it, Measured::Box(place) if place.shown.is_none())),
         "{hidden:?}"
@@ -104,7 +105,7 @@ async fn an_element_in_every_kind_of_frame() {
         let middle = (shot.clip.x + shot.clip.width / 2.0, shot.clip.y + shot.clip.height / 2.0);
         assert_eq!(pixel(&shot, middle.0, middle.1), colour, "{spot:?}");
         assert_eq!(pixel(&shot, shot.clip.x + 2.0, shot.clip.y + 2.0), colour, "{spot:?}");
-        assert!(!shot.truncated);
+        assert!(!shot.truncated, "{spot:?}");
     }
     let none = room.spot("#none").await;
     let gone = Spot { backend_node_id: 999_999, ..none.clone() };
