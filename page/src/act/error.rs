@@ -107,6 +107,9 @@ pub enum ActError {
     /// The page gave an answer that cannot be.
     #[error("the page's answer could not be read: {0}")]
     Unreadable(String),
+    /// It was sent, and the page has something else.
+    #[error("{0}")]
+    Incomplete(String),
     /// The link or Chromium failed.
     #[error("{error}")]
     Link {
@@ -141,6 +144,7 @@ impl ActError {
             Self::TimedOut { .. } => "timeout",
             Self::Aborted { .. } => "aborted",
             Self::Unreadable(_) => "unreadable",
+            Self::Incomplete(_) => "input_incomplete",
             Self::Link { .. } => "link",
         }
     }
@@ -153,6 +157,7 @@ impl ActError {
             | Self::TimedOut { sent, .. }
             | Self::Aborted { sent, .. }
             | Self::Link { sent, .. } => *sent,
+            Self::Incomplete(_) => true,
             _ => false,
         }
     }

@@ -33,7 +33,7 @@ pub(super) struct Heard {
     pub(super) hit: Option<String>,
     pub(super) received: Option<bool>,
     pub(super) is_trusted: Option<bool>,
-    default_prevented: Option<bool>,
+    pub(super) default_prevented: Option<bool>,
     /// The types of those whose default was prevented.
     prevented: Vec<String>,
 }

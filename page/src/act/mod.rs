@@ -19,35 +19,63 @@
 //! | `mouse`, `modifiers` | its steps, and the keys that are held |
 //! | `click`, `fire.js` | clicks: as of a user, and by events |
 //! | `hover`, `drag`, `scroll` | the other actions of the pointer |
+//! | `keys`, `chord`, `keyboard` | the keys of a keyboard, reading `Control+Shift+T`, pressing them |
+//! | `field`, `field.js` | what kind of field it is, and what became of text in it |
+//! | `type_text`, `text_plan` | entering text, and what its newlines mean |
+//! | `press`, `select`, `check`, `upload`, `fill` | the other ways to fill a form |
+//! | `input_seen` | what the page saw of them |
 //! | `outcome`, `error` | what became of it |
 
 mod aim;
+mod check;
+mod chord;
 mod click;
 mod drag;
 mod error;
+mod field;
+mod fill;
 mod frames;
 mod heard;
 mod hover;
+mod input_seen;
+mod keyboard;
+mod keys;
 mod modifiers;
 mod mouse;
 mod navigation;
 mod node;
 mod outcome;
 mod page;
+mod press;
 mod ready;
 mod scroll;
+mod select;
 mod sending;
 mod target;
+mod text_plan;
+mod type_text;
+mod upload;
 
+pub use check::check;
+pub use chord::{BadKey, Chord, Modifier};
 pub use click::{Click, click, click_by_events};
 pub use drag::drag;
 pub use error::ActError;
+pub use field::{FieldAfterEnter, FieldKind};
+pub use fill::{FieldSeen, FillField, fill};
 pub use hover::hover;
+pub use input_seen::{ChoiceSeen, FileSeen, InputSeen, KeySeen, TextSeen};
+pub use keys::Key;
 pub use modifiers::Modifiers;
 pub use mouse::Button;
 pub use node::Node;
 pub use outcome::{Effect, Navigation, NavigationState, Observed, Outcome, PointerSeen, Route, StateAfter};
 pub use page::ActPage;
+pub use press::{Press, insert_text, press};
 pub use ready::{Facts, Need, Ready, make_ready};
 pub use scroll::{Scroll, scroll, scroll_into_view};
+pub use select::{OptionName, Select, select};
 pub use target::{Element, Place, Point, Target};
+pub use text_plan::TypeMode;
+pub use type_text::{TypeText, type_text};
+pub use upload::upload;

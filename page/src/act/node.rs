@@ -124,6 +124,34 @@ impl Node {
         Ok(Some(Self { page: page.clone(), session, frame, place: place.clone(), object }))
     }
 
+    /// The innermost element of the main frame that has the focus, open shadow trees included; the
+    /// body if none has.
+    pub(super) async fn focused(page: &ActPage, budget: &Budget) -> Result<Self, ActError> {
+        let place = Place::On(Target::Css(":focus".to_owned()));
+        page.during(budget, async {
+            let (session, frame) = (page.session.clone(), page.main.clone());
+            let context = world(&session, &frame, &place, budget).await?;
+            let question = json!({
+                "executionContextId": context,
+                "functionDeclaration": "function(){
+                    const active=(type,root)=>Object.getOwnPropertyDescriptor(type.prototype,'activeElement').get.call(root);
+                    let it=active(Document,document);
+                    for(let root;it&&(root=it.shadowRoot)instanceof ShadowRoot;){
+                        const inner=active(ShadowRoot,root);
+                        if(!inner)break;
+                        it=inner}
+                    return it||document.documentElement}",
+            });
+            let said = session.call_as("Runtime.callFunctionOn", question, budget).await;
+            let said: Said = unless_refused(said)?.ok_or(ActError::Navigated { sent: false })?;
+            let Some(object) = said.result.object_id.clone().filter(|_| said.exception_details.is_none()) else {
+                return Err(ActError::NoMatch(place.name()));
+            };
+            Ok(Self { page: page.clone(), session, frame, place: place.clone(), object })
+        })
+        .await
+    }
+
     /// The element as the caller named it.
     pub fn name(&self) -> String {
         self.place.name()

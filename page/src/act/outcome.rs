@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::input_seen::InputSeen;
 use super::target::Point;
 use crate::dialog::Dialog;
 
@@ -58,6 +59,9 @@ pub struct Observed {
     /// What the pointer did.
     #[serde(flatten)]
     pub pointer: Option<PointerSeen>,
+    /// What became of text, keys, choices and files.
+    #[serde(flatten)]
+    pub input: Option<InputSeen>,
     /// The state of the element afterwards.
     #[serde(flatten)]
     pub state: Option<StateAfter>,

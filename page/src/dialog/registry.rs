@@ -1,69 +1,11 @@
-//! JavaScript dialogs: which is open, and which id names that one opening. Pure.
+//! Which dialog is open and which were; gives no answers.
 
 use std::collections::VecDeque;
-use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use super::{Dialog, DialogKind, Resolution, shortened};
 
 /// How many closed dialogs are remembered.
 const RECENT: usize = 20;
-
-/// Kind of a dialog, as CDP spells it (`Page.DialogType`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DialogKind {
-    /// `alert()`
-    Alert,
-    /// `confirm()`
-    Confirm,
-    /// `prompt()`
-    Prompt,
-    /// The page asks whether it may be left.
-    Beforeunload,
-    /// One that this version does not know.
-    #[serde(other)]
-    Unknown,
-}
-
-impl fmt::Display for DialogKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Alert => "alert",
-            Self::Confirm => "confirm",
-            Self::Prompt => "prompt",
-            Self::Beforeunload => "beforeunload",
-            Self::Unknown => "unknown",
-        })
-    }
-}
-
-/// One opening of a dialog.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Dialog {
-    /// Names this opening and no other of the tab: `d1`, `d2`, ...
-    pub id: String,
-    /// alert, confirm, prompt or beforeunload.
-    #[serde(rename = "type")]
-    pub kind: DialogKind,
-    /// What the page says in it; shortened to 2048 characters.
-    pub message: String,
-    /// Preset text of a prompt.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub default_value: Option<String>,
-}
-
-/// How a dialog went away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Resolution {
-    /// Answered through us.
-    Agent,
-    /// Answered by a person or another client.
-    Remote,
-    /// Its page went away, or the watcher lost sight of it.
-    Lost,
-}
 
 /// The dialogs of one tab.
 #[derive(Debug, Default)]
@@ -88,7 +30,7 @@ impl DialogRegistry {
         let dialog = Dialog {
             id: format!("d{}", self.opened),
             kind,
-            message: message.chars().take(2048).collect(),
+            message: shortened(message),
             default_value: default_value.filter(|_| kind == DialogKind::Prompt),
         };
         self.answering = false;
