@@ -40,7 +40,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub async fn drag(page: &ActPage, from: &Place, to: &Place, budget: &Budget) -> Result<Outcome, ActError> {
     let open_to = Need { enabled: false, ..Need::POINTABLE };
     let mut to = Aim::at(page, to, open_to, budget).await?;
-    let from = Aim::at(page, from, Need::POINTABLE, budget).await?;
+    let mut from = Aim::at(page, from, Need::POINTABLE, budget).await?;
+    from.approach(page, budget).await?;
     drop(FROM.begin(&from.node, budget).await?);
     let mut navigations = Navigations::of(page);
     let intercepts = Intercepts::on(&page.session);

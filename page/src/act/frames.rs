@@ -66,6 +66,11 @@ impl Owners {
         Ok(Self(owners))
     }
 
+    /// The element is in the main frame.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The innermost first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Node> {
         self.0.iter()
