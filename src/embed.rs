@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use tabvisor_actors::events::Subscription;
 use tabvisor_actors::ids::{BrowserId, TabId};
-use tabvisor_actors::{EvaluateRequest, Supervisor, TabRow};
+use tabvisor_actors::{DialogLog, Engine, EvaluateRequest, On, PageWatch, Supervisor, TabRow};
 use tabvisor_cdp::budget::Budget;
+use tabvisor_page::dialog::{Answer as DialogAnswer, DialogRecord};
 use tabvisor_page::evaluate::Value;
 use tabvisor_page::navigate::{Landed, WaitUntil};
+use tabvisor_page::snapshot::{Request, Snapshot};
 
 use crate::config::Config;
 use crate::{Error, TabError};
@@ -126,6 +128,38 @@ impl Tab {
         Ok(self.tabvisor.supervisor.navigate(self.id, url, WaitUntil::Load, &budget).await?)
     }
 
+    /// Reads the page: as text with refs, or as a list of nodes. Awaiting gives the [`Snapshot`].
+    pub fn snapshot(&self, request: Request) -> TakeSnapshot {
+        TakeSnapshot { tab: self.clone(), request, within: self.tabvisor.budgets.snapshot() }
+    }
+
+    /// Its dialogs: the open one, and the last that were closed.
+    ///
+    /// # Errors
+    /// [`TabError::TabClosed`], [`TabError::BrowserLost`].
+    pub fn dialogs(&self) -> Result<DialogLog, TabError> {
+        self.tabvisor.supervisor.dialogs(self.id)
+    }
+
+    /// Answers the open dialog, or the one with this id if that is open, and waits until it has
+    /// gone away.
+    ///
+    /// # Errors
+    /// [`TabError::NoDialog`] and whatever ends a call.
+    pub async fn answer_dialog(&self, id: Option<&str>, answer: DialogAnswer) -> Result<DialogRecord, Error> {
+        let budget = self.tabvisor.budget(self.tabvisor.budgets.action())?;
+        let id = id.map(str::to_owned);
+        Ok(self.tabvisor.supervisor.answer_dialog(self.id, id, answer, &budget).await?)
+    }
+
+    /// What its page shows (url, title, icon, loading, error, history), as a stream of changes.
+    ///
+    /// # Errors
+    /// [`TabError::TabClosed`], [`TabError::BrowserLost`].
+    pub fn watch_page(&self) -> Result<PageWatch, TabError> {
+        self.tabvisor.supervisor.watch_page(self.id)
+    }
+
     /// What is known of it now.
     ///
     /// # Errors
@@ -198,6 +232,18 @@ impl Evaluate {
         self
     }
 
+    /// Gives the script the element of a ref as `el`, in the element's own frame.
+    pub fn on(mut self, r#ref: impl Into<String>) -> Self {
+        self.request.on = Some(On::Ref(r#ref.into()));
+        self
+    }
+
+    /// How that element is found.
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.request.engine = engine;
+        self
+    }
+
     /// Largest result in bytes of JSON.
     pub fn max_result_bytes(mut self, bytes: usize) -> Self {
         self.request.max_result_bytes = Some(bytes);
@@ -213,7 +259,37 @@ impl IntoFuture for Evaluate {
         Box::pin(async move {
             let Self { tab: Tab { tabvisor, id }, request, within } = self;
             let budget = tabvisor.budget(within)?;
-            Ok(tabvisor.supervisor.evaluate(id, request, &budget).await?)
+            Ok(tabvisor.supervisor.evaluate(id, request, &budget).await?.value)
+        })
+    }
+}
+
+/// A snapshot, to be awaited.
+#[derive(Clone, Debug)]
+#[must_use = "nothing happens until it is awaited"]
+pub struct TakeSnapshot {
+    tab: Tab,
+    request: Request,
+    within: Duration,
+}
+
+impl TakeSnapshot {
+    /// Its budget.
+    pub fn within(mut self, within: Duration) -> Self {
+        self.within = within;
+        self
+    }
+}
+
+impl IntoFuture for TakeSnapshot {
+    type Output = Result<Snapshot, Error>;
+    type IntoFuture = Answer<Snapshot>;
+
+    fn into_future(self) -> Answer<Snapshot> {
+        Box::pin(async move {
+            let Self { tab: Tab { tabvisor, id }, request, within } = self;
+            let budget = tabvisor.budget(within)?;
+            Ok(tabvisor.supervisor.snapshot(id, request, &budget).await?)
         })
     }
 }

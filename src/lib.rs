@@ -31,18 +31,20 @@ mod embed;
 pub mod http;
 
 pub use config::Config;
-pub use embed::{Evaluate, Open, Tab, Tabvisor};
+pub use embed::{Evaluate, Open, Tab, Tabvisor, TakeSnapshot};
 pub use tabvisor_actors::error::{Origin, Retry, StartError, TabError};
 pub use tabvisor_actors::events;
 pub use tabvisor_actors::ids::{BrowserId, Epoch, TabId};
 pub use tabvisor_actors::limits::{Care, Limits, Recovery};
 pub use tabvisor_actors::{
-    BrowserFacts, BrowserSpec, Ended, EvaluateRequest, Queue, Source, Supervisor, TabRow, TabState,
+    BrowserFacts, BrowserSpec, DialogLog, Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, On,
+    PageWatch, Queue, Source, Supervisor, TabRow, TabState,
 };
 pub use tabvisor_cdp::budget::Budget;
 pub use tabvisor_cdp::launch::LaunchOptions;
 pub use tabvisor_page::evaluate::{BlockedBy, EvaluateError, Expiry, Missing, Phase, Thrown, Value};
 pub use tabvisor_page::navigate::{NavigateError, WaitUntil};
+pub use tabvisor_page::{dialog, snapshot, state};
 
 /// Why a call of this crate gave no result.
 #[derive(Debug, thiserror::Error)]

@@ -173,6 +173,37 @@ async fn the_command_line_prints_what_came_and_its_exit_code_tells_the_rest() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_command_line_reads_a_page_and_runs_a_script_on_what_it_read() {
+    let (home, pages) = (Home::new(), Pages::start().await);
+    let mut service = home.serve(&[]).await;
+    let home = home.with("TABVISOR_URL", &service.url);
+    let snapshot = async |more: &[&str]| home.run(&[&["snapshot", "t1"], more].concat()).await;
+    service.http.open(&pages.url("/form")).await;
+    let text = succeeded(snapshot(&["--interactive"]).await);
+    let line = text.lines().find(|line| line.contains("textbox \"Name\"")).unwrap();
+    let named = line.split_once("[ref=").unwrap().1.split(']').next().unwrap();
+    let on = ["evaluate", "t1", "--ref", named, "--fn", "el => el.value"];
+    assert_eq!(succeeded(home.run(&on).await), "\"Ada\"\n");
+    let stale = home.run(&["evaluate", "t1", "--ref", "e999", "--fn", "1"]).await;
+    failed(&stale, 1, "Unknown ref \"e999\". Run a new snapshot");
+    // Cut, and gone on with.
+    let cut = snapshot(&["--interactive", "--max-chars", "120"]).await;
+    let next = cut.err.split("--after ").nth(1).unwrap().split(' ').next().unwrap();
+    let rest = succeeded(snapshot(&["--interactive", "--after", next]).await);
+    assert!(!cut.out.contains("\"Away\"") && rest.contains("\"Away\""), "{cut:?} {rest}");
+    let list = succeeded(snapshot(&["--format", "aria", "--limit", "1"]).await);
+    assert_eq!(list, "- RootWebArea \"form\" [ref=ax1]\n");
+    let file = home.path().join("page.txt");
+    let told = succeeded(snapshot(&["--out", file.to_str().unwrap()]).await);
+    assert_eq!(told.trim_end(), file.to_str().unwrap());
+    assert!(std::fs::read_to_string(&file).unwrap().contains("textbox"));
+    failed(&snapshot(&["--selector", "[["]).await, 1, "selector: \"[[\" is not a valid CSS selector");
+    failed(&snapshot(&["--format", "html"]).await, 2, "ai, role, aria");
+    service.terminate().await;
+    home.assert_nothing_left();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bad_requests_are_refused_quickly_and_the_service_works_on() {
     let home = Home::new();
     let mut service = home.serve(&[]).await;

@@ -7,7 +7,7 @@ use tabvisor_cdp::budget::{BadBudget, Spent};
 use tabvisor_cdp::discovery::DiscoveryError;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::launch::LaunchError;
-use tabvisor_page::dialog::Dialog;
+use tabvisor_page::dialog::{Dialog, NotPending};
 use tabvisor_page::evaluate::{BlockedBy, EvaluateError};
 use tabvisor_page::navigate::{BadUrl, NavigateError};
 use tabvisor_page::refs::StaleRef;
@@ -103,6 +103,9 @@ pub enum TabError {
     /// There is no snapshot.
     #[error(transparent)]
     Snapshot(SnapshotError),
+    /// The dialog that was to be answered is not open.
+    #[error(transparent)]
+    NoDialog(NotPending),
     /// A dialog is open, or opened meanwhile.
     #[error("a {} dialog is open ({}); answer it first", .0.kind, .0.id)]
     Dialog(Dialog),
@@ -202,6 +205,7 @@ impl TabError {
             Self::StaleRef(_) => "stale_ref",
             Self::Ambiguous { .. } => "ambiguous_ref",
             Self::Snapshot(error) => snapshot_kind(error),
+            Self::NoDialog(_) => "no_dialog",
             Self::Dialog(_) => "dialog_open",
             Self::Evaluate(error) => evaluate_kind(error),
             Self::Navigate(error) => navigate_kind(error),
@@ -216,9 +220,8 @@ impl TabError {
     /// Whose doing it is.
     pub fn origin(&self) -> Origin {
         match self.kind() {
-            "invalid_argument" | "navigation_blocked" | "tab_not_found" | "aborted" | "too_large" => {
-                Origin::Caller
-            }
+            "invalid_argument" | "navigation_blocked" | "tab_not_found" | "no_dialog" | "aborted"
+            | "too_large" => Origin::Caller,
             "threw" | "does_not_compile" | "stale_ref" | "ambiguous_ref" | "document_changed" | "timeout"
             | "dialog_open" | "navigated" | "navigation_failed" | "no_document" => Origin::Page,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" => Origin::Tab,

@@ -27,6 +27,7 @@ pub mod ids;
 mod later;
 mod leaf;
 pub mod limits;
+mod page_watch;
 mod queue;
 mod registry;
 pub mod restart;
@@ -40,7 +41,8 @@ mod tab_supervisor;
 #[cfg(test)]
 mod tests;
 
-pub use facade::{Ended, EvaluateRequest, Supervisor};
+pub use facade::{Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, On, Supervisor};
+pub use page_watch::PageWatch;
 pub use root::BrowserSpec;
-pub use shared::{BrowserFacts, Queue, TabRow, TabState};
+pub use shared::{BrowserFacts, DialogLog, Queue, TabRow, TabState};
 pub use start::Source;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tabvisor_page::dialog::Policy;
 
 /// Limits of one browser and its tabs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,10 +77,16 @@ pub struct Care {
     pub stuck_after: Duration,
     /// What may be done then.
     pub recovery: Recovery,
+    /// What happens to dialogs that nobody was asked about.
+    pub dialogs: Policy,
 }
 
 impl Default for Care {
     fn default() -> Self {
-        Self { stuck_after: Duration::from_secs(1), recovery: Recovery::default() }
+        Self {
+            stuck_after: Duration::from_secs(1),
+            recovery: Recovery::default(),
+            dialogs: Policy::default(),
+        }
     }
 }

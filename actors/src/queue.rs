@@ -48,6 +48,11 @@ impl<A> ActionQueue<A> {
         self.at_work = false;
     }
 
+    /// Takes out all that wait.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = A> + '_ {
+        self.waiting.drain(..).map(|(_, action)| action)
+    }
+
     /// Takes out one that still waits; `None` if it has started.
     pub(crate) fn remove(&mut self, ticket: u64) -> Option<A> {
         let place = self.waiting.iter().position(|(mine, _)| *mine == ticket)?;

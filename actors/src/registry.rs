@@ -12,6 +12,7 @@ use ractor::ActorRef;
 use tokio::sync::watch;
 
 use crate::browser::BrowserMsg;
+use crate::dialog_watcher::WatcherMsg;
 use crate::error::TabError;
 use crate::evaluates::EvaluatesMsg;
 use crate::ids::{BrowserId, Epoch, TabId};
@@ -24,6 +25,7 @@ pub(crate) struct TabHandle {
     pub(crate) shared: Arc<TabShared>,
     pub(crate) evaluates: ActorRef<EvaluatesMsg>,
     pub(crate) tab: ActorRef<TabMsg>,
+    pub(crate) watcher: ActorRef<WatcherMsg>,
 }
 
 /// A browser and its actor. Replaced when it is restarted.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{DialOptions, Session};
 use tabvisor_page::condition::Condition;
-use tabvisor_page::dialog::Dialog;
+use tabvisor_page::dialog::{Dialog, DialogRecord, Policy};
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
 use tabvisor_page::snapshot::Memory;
 use tabvisor_page::state::{Known, PageError};
@@ -146,6 +146,11 @@ pub(crate) struct TabShared {
     pub(crate) confirmed: AtomicBool,
     /// Its watcher has listened once; written by DialogWatcher.
     pub(crate) listened: AtomicBool,
+    /// Its dialogs; written by DialogWatcher.
+    pub(crate) dialog_log: watch::Sender<DialogLog>,
+    /// What happens to dialogs that nobody was asked about; written by the facade, read by
+    /// DialogWatcher when it starts.
+    pub(crate) dialog_policy: Mutex<Policy>,
     /// How many dialogs its page has opened; written by DialogWatcher.
     pub(crate) dialogs: AtomicU64,
     /// Counts up whenever its actors are put into the registry; written by TabSupervisor.
@@ -159,6 +164,8 @@ pub(crate) struct TabShared {
     /// Its refs and what snapshots showed; used by actions and evaluates, never across an await.
     pub(crate) snapshots: Mutex<Memory>,
     pub(crate) restarts: AtomicU64,
+    /// Why an actor of its was restarted last; written by TabSupervisor.
+    pub(crate) last_failure: Mutex<String>,
 }
 
 /// Since when a page does not answer.
@@ -200,6 +207,15 @@ impl Gone {
     }
 }
 
+/// The dialogs of a tab.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DialogLog {
+    /// The open one, if there is one.
+    pub pending: Vec<DialogRecord>,
+    /// Closed ones, oldest first, at most 20.
+    pub recent: Vec<DialogRecord>,
+}
+
 /// State of a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -221,7 +237,6 @@ pub enum TabState {
 /// A row of the tab list: what is known without asking a renderer.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_excessive_bools, reason = "the shape of what is shown")]
 pub struct TabRow {
     /// `t1`, ...
     pub tab_id: TabId,
@@ -299,6 +314,8 @@ impl TabShared {
             scripts,
             confirmed: AtomicBool::new(false),
             listened: AtomicBool::new(false),
+            dialog_log: watch::Sender::default(),
+            dialog_policy: Mutex::new(browser.care.dialogs),
             dialogs: AtomicU64::new(0),
             wiring: watch::Sender::new(0),
             evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),
@@ -306,6 +323,7 @@ impl TabShared {
             page: watch::Sender::new(Known::default()),
             snapshots: Mutex::default(),
             restarts: AtomicU64::new(0),
+            last_failure: Mutex::default(),
             browser,
         })
     }

@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn care() -> Care {
-        Care { stuck_after: Duration::from_secs(1), recovery: Recovery::Terminate }
+        Care { stuck_after: Duration::from_secs(1), recovery: Recovery::Terminate, ..Care::default() }
     }
 
     #[tokio::test(start_paused = true)]

@@ -13,10 +13,12 @@
 //! may navigate before the watcher listens.
 //! Children: at most one `Action`, and the dialler; temporary.
 //!
+//! What waits when it fails is given back and done by the next one in its place.
+//!
 //! It never: awaits Chromium in `handle`, starts a second action beside one at work, waits for a
 //! slow action before it answers one that expired in the queue.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
@@ -24,7 +26,7 @@ use tabvisor_cdp::budget::{Budget, Spent};
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{Link, LinkOptions, Purpose, Session};
 use tabvisor_cdp::task::{self, Task};
-use tabvisor_page::frame_sessions::FrameSessions;
+use tabvisor_page::frame_sessions::{FrameChange, FrameSessions};
 use tabvisor_page::state::{self, PageState, Watching};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -162,8 +164,8 @@ impl Actor for Tab {
                     work.cell.kill();
                 }
             }
-            TabMsg::LinkClosed(cause) => return Err(format!("the page link closed: {cause}").into()),
-            TabMsg::Blind(why) => return Err(format!("the page is not watched any more: {why}").into()),
+            TabMsg::LinkClosed(cause) => return state.fail(format!("the page link closed: {cause}")),
+            TabMsg::Blind(why) => return state.fail(format!("the page is not watched any more: {why}")),
         }
         Ok(())
     }
@@ -179,12 +181,13 @@ impl Actor for Tab {
             let Some(end) = leaf::end::<Result<Dialled, CdpError>>(event) else { return Ok(()) };
             state.dialling = None;
             let Dialled { link, session, watching } = match end {
-                End::Done(dialled) => dialled?,
-                End::Killed => return Err("dialling the page link was killed".into()),
-                End::Panicked(why) => return Err(why.into()),
+                End::Done(Ok(dialled)) => dialled,
+                End::Done(Err(why)) => return state.fail(format!("dialling the page link: {why}")),
+                End::Killed => return state.fail("dialling the page link was killed".into()),
+                End::Panicked(why) => return state.fail(why),
             };
             state.closed = Some(task::spawn(watch_link(session.clone(), myself.clone())));
-            let (frames, attaching) = FrameSessions::watch(&link, &session);
+            let (frames, attaching) = FrameSessions::watch(&link, &session, remember(Arc::clone(&state.tab)));
             let watching = watch_page(Arc::clone(&state.tab), watching, myself.clone());
             state.page = Some(Page {
                 _link: link,
@@ -203,6 +206,14 @@ impl Actor for Tab {
 }
 
 impl State {
+    /// Gives back what waits, so that it can be done by the next one in this place.
+    fn fail(&mut self, why: String) -> Result<(), ActorProcessingErr> {
+        for Waiting { act, .. } in self.queue.drain() {
+            let _ = act.reply.send(Ok(Done::NotStarted));
+        }
+        Err(why.into())
+    }
+
     fn enqueue(&mut self, myself: &ActorRef<TabMsg>, act: Act) {
         if act.reply.is_closed() {
             return;
@@ -221,6 +232,10 @@ impl State {
 
     async fn start_next(&mut self, myself: &ActorRef<TabMsg>) {
         let Some(Page { session, frames, .. }) = &self.page else { return };
+        // What waits is given back once that is heard of.
+        if session.is_link_closed() {
+            return;
+        }
         let stage = Stage { tab: Arc::clone(&self.tab), session: session.clone(), frames: frames.clone() };
         while let Some(Waiting { act, .. }) = self.queue.start_next() {
             let Act { action, budget, reply, permit } = act;
@@ -309,6 +324,17 @@ async fn watch_page(tab: Arc<TabShared>, watching: Watching, actor: ActorRef<Tab
         CdpError::Detached { .. } | CdpError::LinkClosed(_) => {}
         why => {
             let _ = actor.cast(TabMsg::Blind(why));
+        }
+    }
+}
+
+/// Tells the refs of a tab which documents its frames show.
+fn remember(tab: Arc<TabShared>) -> impl FnMut(FrameChange) + Send {
+    move |change| {
+        let mut memory = tab.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        match change {
+            FrameChange::Shows(frame, document) => memory.show(frame, document),
+            FrameChange::Gone(frame) => memory.remove(&frame),
         }
     }
 }

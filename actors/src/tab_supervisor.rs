@@ -18,8 +18,8 @@
 //!
 //! It never: talks to Chromium, restarts a child silently (events, counts).
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef, SupervisionEvent};
@@ -27,7 +27,7 @@ use tabvisor_cdp::task::{self, Task};
 use tokio::time::Instant;
 
 use crate::browser::BrowserMsg;
-use crate::dialog_watcher::{DialogWatcher, WatcherArgs};
+use crate::dialog_watcher::{DialogWatcher, WatcherArgs, WatcherMsg};
 use crate::evaluates::{Evaluates, EvaluatesMsg};
 use crate::events::Event;
 use crate::registry::{Registry, TabHandle};
@@ -74,7 +74,7 @@ impl Child {
 /// Its state.
 pub(crate) struct State {
     args: TabSupervisorArgs,
-    watcher: Option<ActorCell>,
+    watcher: Option<ActorRef<WatcherMsg>>,
     evaluates: Option<ActorRef<EvaluatesMsg>>,
     tab: Option<ActorRef<TabMsg>>,
     window: RestartWindow,
@@ -151,7 +151,7 @@ impl Actor for TabSupervisor {
         let children = [
             state.tab.take().map(|it| it.get_cell()),
             state.evaluates.take().map(|it| it.get_cell()),
-            state.watcher.take(),
+            state.watcher.take().map(|it| it.get_cell()),
         ];
         for child in children.into_iter().flatten() {
             let _ = child.stop_and_wait(None, Some(STOP)).await;
@@ -173,7 +173,7 @@ impl State {
             Child::Watcher => {
                 let args = WatcherArgs { tab, supervisor: myself.clone() };
                 let (actor, _) = Actor::spawn_linked(None, DialogWatcher, args, parent).await?;
-                self.watcher = Some(actor.get_cell());
+                self.watcher = Some(actor);
             }
             Child::Evaluates => {
                 let (actor, _) = Actor::spawn_linked(None, Evaluates, tab, parent).await?;
@@ -184,9 +184,14 @@ impl State {
                 self.tab = Some(actor);
             }
         }
-        if let (Some(evaluates), Some(tab)) = (&self.evaluates, &self.tab) {
+        if let (Some(watcher), Some(evaluates), Some(tab)) = (&self.watcher, &self.evaluates, &self.tab) {
             let shared = Arc::clone(&self.args.tab);
-            self.args.registry.put_tab(TabHandle { shared, evaluates: evaluates.clone(), tab: tab.clone() });
+            self.args.registry.put_tab(TabHandle {
+                shared,
+                evaluates: evaluates.clone(),
+                tab: tab.clone(),
+                watcher: watcher.clone(),
+            });
             self.args.tab.wiring.send_modify(|count| *count += 1);
         }
         Ok(())
@@ -219,6 +224,8 @@ impl State {
             tab.control.send_replace(None);
         }
         tracing::warn!(tab = %tab.id, actor = child.name(), cause, "an actor of a tab failed");
+        *tab.last_failure.lock().unwrap_or_else(PoisonError::into_inner) =
+            format!("{}: {cause}", child.name());
         match self.window.record(Instant::now()) {
             Verdict::Escalate => Err(format!("{} failed too often, last: {cause}", child.name()).into()),
             Verdict::Restart { after } => {

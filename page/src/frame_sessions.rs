@@ -1,4 +1,5 @@
-//! Sessions on the frames of a page that live in processes of their own (OOPIFs).
+//! The frames of a page: which document each shows, and sessions on those that live in processes
+//! of their own (OOPIFs).
 //!
 //! Chromium attaches them by itself, nested ones too, from the moment at which it is asked: a
 //! session that is attached only when it is needed is of no use if the frame is stuck by then.
@@ -11,15 +12,45 @@ use serde_json::{Value, json};
 
 use tabvisor_cdp::link::{Delivery, Event, Link, Session};
 
-use crate::refs::FrameId;
+use crate::refs::{DocumentId, FrameId};
 
 /// The sessions as they are now. Clones are the same table.
 #[derive(Clone, Debug, Default)]
 pub struct FrameSessions(Arc<Mutex<Vec<(FrameId, Session)>>>);
 
-const EVENTS: &[&str] = &["Target.attachedToTarget", "Target.detachedFromTarget"];
+/// What a frame shows now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FrameChange {
+    /// Another document.
+    Shows(FrameId, DocumentId),
+    /// It is gone.
+    Gone(FrameId),
+}
+
+const EVENTS: &[&str] =
+    &["Target.attachedToTarget", "Target.detachedFromTarget", "Page.frameNavigated", "Page.frameDetached"];
 /// A page with more frames than this at once has its frames announced anew.
 const BACKLOG: usize = 1024;
+
+#[derive(Deserialize)]
+struct Navigated {
+    frame: Frame,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame {
+    id: String,
+    loader_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Detached {
+    frame_id: String,
+    #[serde(default)]
+    reason: String,
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -36,8 +67,14 @@ struct TargetInfo {
 }
 
 impl FrameSessions {
-    /// A table for the page of `session`, and the work that keeps it, until the link closes.
-    pub fn watch(link: &Link, session: &Session) -> (Self, impl Future<Output = ()> + Send + 'static) {
+    /// A table for the page of `session`, and the work that keeps it and tells of every frame's
+    /// documents, until the link closes. What is told may have gaps when a page changes its frames
+    /// faster than they can be told of.
+    pub fn watch(
+        link: &Link,
+        session: &Session,
+        mut tell: impl FnMut(FrameChange) + Send + 'static,
+    ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let table = Self::default();
         let mut events = link.subscribe_all(EVENTS, BACKLOG);
         let (root, page, kept) = (link.root(), session.clone(), table.clone());
@@ -46,8 +83,14 @@ impl FrameSessions {
             let _ = page.send("Target.setAutoAttach", auto_attach(true)).await;
             while let Some(delivery) = events.next().await {
                 match delivery {
+                    Delivery::Event(event) if event.method.starts_with("Page.") => {
+                        if let Some(change) = FrameChange::read(&event) {
+                            tell(change);
+                        }
+                    }
                     Delivery::Event(event) => {
                         let Some(session) = kept.on(&event, &root) else { continue };
+                        let _ = session.send("Page.enable", json!({})).await;
                         let _ = session.send("Target.setAutoAttach", auto_attach(true)).await;
                     }
                     Delivery::Lagged { .. } => {
@@ -83,6 +126,19 @@ impl FrameSessions {
 
     fn table(&self) -> MutexGuard<'_, Vec<(FrameId, Session)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl FrameChange {
+    fn read(event: &Event) -> Option<Self> {
+        let params = event.params.get();
+        if &*event.method == "Page.frameNavigated" {
+            let Navigated { frame } = serde_json::from_str(params).ok()?;
+            return Some(Self::Shows(frame.id.into(), frame.loader_id.into()));
+        }
+        let Detached { frame_id, reason } = serde_json::from_str(params).ok()?;
+        // It only moved to another process.
+        (reason != "swap").then(|| Self::Gone(frame_id.into()))
     }
 }
 

@@ -325,3 +325,45 @@ async fn coordinates_say_what_was_there() {
     assert_eq!(kind(&stage.click_on(&outside, &Click::default()).await), "invalid_argument");
     stage.stop().await;
 }
+
+#[tokio::test]
+async fn boxes_of_all_kinds() {
+    let stage = Stage::start().await;
+    for body in [
+        "<button id=b style='width:3000px;height:4000px'>Larger than the viewport</button>",
+        "<div style='margin:200px'><button id=b style='transform:rotate(45deg) scale(.5)'>Turned</button></div>",
+        "<div style='width:300px;overflow-x:auto' dir=rtl><div style='width:4000px'><button id=b style='margin-right:3500px'>Left</button></div></div>",
+        "<svg width=100 height=100><circle id=b cx=50 cy=50 r=40 /></svg>",
+        "<div style='height:4000px'></div><div style='content-visibility:auto;contain-intrinsic-size:auto 900px'><div style='height:2000px'></div><button id=b>Later</button></div>",
+        "<span id=b style='display:contents'><i style='display:block'>Contents</i></span>",
+        "<a id=b href=#x><img style='float:left;width:50px;height:50px;background:red'></a>",
+        "<div style='position:fixed;top:50px;left:0;height:200px;overflow:auto'><div style='height:900px'></div><button id=b>In a fixed box</button></div><div style='height:4000px'></div>",
+        "<details><summary id=b>More</summary>Text</details>",
+        "<select size=4><option>A<option id=b>B</select>",
+        "<button id=b style='opacity:0'>Not to be seen</button>",
+        "<div style='zoom:1.5'><button id=b style='margin:90px'>Zoomed</button></div>",
+        "<body style='overflow:hidden;height:100px'><div style='height:3000px'></div><button id=b>Hidden overflow</button>",
+        "<div id=b style='height:80px'><div style='position:absolute;left:200px;top:300px;width:20px;height:20px'></div></div>",
+    ] {
+        stage.show(body).await;
+        let done = stage.click("#b").await;
+        assert_eq!(done.as_ref().map(|it| it.effect), Ok(Effect::Confirmed), "{body} {done:?}");
+        let got = "seen.some(it => it.startsWith('click '))";
+        assert_eq!(stage.evaluate(got).await, true, "{body}");
+    }
+    for (body, by) in [
+        ("<button id=b>B</button><dialog id=d>Modal</dialog><script>d.showModal()</script>", "dialog#d"),
+        ("<div id=under><button id=b style='pointer-events:none'>B</button></div>", "div#under"),
+        (
+            "<button id=b>B</button><x-o></x-o><script>const it = document.querySelector('x-o'); it.attachShadow({ mode: 'closed' }).innerHTML = '<div style=position:fixed;inset:0>Over</div>'</script>",
+            "x-o",
+        ),
+    ] {
+        stage.show(body).await;
+        let refused = stage.click("#b").await.unwrap_err();
+        assert_eq!(refused.kind(), "covered", "{body}");
+        assert!(refused.to_string().contains(by), "{refused}");
+        assert_eq!(stage.clicks().await, json!([]));
+    }
+    stage.stop().await;
+}

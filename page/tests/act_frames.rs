@@ -7,9 +7,9 @@
 mod support;
 
 use serde_json::json;
-use tabvisor_page::act::{Click, Effect, Place, Point};
+use tabvisor_page::act::{Click, Effect, Place, Point, drag};
 
-use support::{Stage, evaluate, on};
+use support::{Stage, budget, evaluate, on};
 
 const INNER: &str = "<style>body{margin:0}</style><button id=b style='position:absolute;left:30px;top:40px;width:60px;height:20px'>B</button>
     <div style='height:2000px'></div><button id=far>Far</button>";
@@ -109,5 +109,34 @@ async fn a_frame_in_a_frame() {
     let done = stage.click_on(&on(far), &Click::default()).await.unwrap();
     assert_eq!(done.effect, Effect::Confirmed, "{done:?}");
     assert_eq!(evaluate(&frame, "frames[0].clicks()").await, json!(["far"]));
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn dragging_inside_a_frame_in_a_process_of_its_own() {
+    let stage = Stage::start().await;
+    stage.serve("/inner", "<style>div{width:80px;height:50px;background:red;margin:9px}</style><div id=item draggable=true>Item</div><div id=zone>Zone</div><script>
+        item.ondragstart = event => event.dataTransfer.setData('text/plain', 'cargo');
+        zone.ondragover = event => event.preventDefault();
+        zone.ondrop = event => window.got = event.dataTransfer.getData('text/plain')</script>");
+    stage.show("<iframe src=HOST/inner></iframe>").await;
+    let frame = stage.frame().await;
+    let (item, zone) = (stage.element_in(&frame, "item").await, stage.element_in(&frame, "zone").await);
+    let done = drag(&stage.page, &on(item), &on(zone), &budget()).await;
+    assert_eq!(done.as_ref().map(|it| it.effect), Ok(Effect::Confirmed), "{done:?}");
+    assert_eq!(evaluate(&frame, "got").await, "cargo");
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn a_frame_beside_that_hangs_costs_nothing() {
+    let stage = Stage::start().await;
+    stage.serve("/inner", INNER);
+    stage.serve("/stuck", "Stuck");
+    stage.show("<iframe src=/inner></iframe><iframe src=HOST/stuck></iframe>").await;
+    stage.frame().await.cast("Runtime.evaluate", json!({ "expression": "for(;;);" }));
+    let b = stage.element("frames[0].document.querySelector('#b')").await;
+    let done = stage.click_on(&on(b), &Click::default()).await.unwrap();
+    assert_eq!(done.effect, Effect::Confirmed, "{done:?}");
     stage.stop().await;
 }

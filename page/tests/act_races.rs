@@ -106,6 +106,24 @@ async fn a_click_that_leaves_the_page_tells_where_to() {
     stage.show("<button id=b onmousedown='location=\"/pressed\"'>B</button>").await;
     let done = stage.click("#b").await.unwrap();
     assert!(done.observed.navigation.unwrap().url.ends_with("/pressed"));
+    // The page asks whether it may be left.
+    stage
+        .show("<a id=a href=/landed>A</a><script>onbeforeunload = event => event.preventDefault()</script>")
+        .await;
+    let done = stage.click("#a").await.unwrap();
+    assert_eq!(done.observed.dialog.unwrap().kind, DialogKind::Beforeunload);
+    assert_eq!(
+        (done.effect, done.observed.navigation.unwrap().state),
+        (Effect::Confirmed, NavigationState::Started)
+    );
+    stage.answer(true).await;
+    stage.until("location.pathname === '/landed'").await;
+    // A download and a new tab are no navigations.
+    stage.show("<a id=a href=/ok download>A</a><a id=b href=/ok target=_blank>B</a>").await;
+    for css in ["#a", "#b"] {
+        let done = stage.click(css).await.unwrap();
+        assert_eq!((done.effect, done.observed.navigation), (Effect::Confirmed, None), "{css}");
+    }
     // A frame inside is none of the tab's navigations.
     stage.serve("/inner", "<a id=a href=/landed>A</a>");
     stage.show("<iframe src=/inner></iframe>").await;

@@ -302,10 +302,10 @@ async fn large_and_deep_pages_are_bounded_and_say_so() {
 
     stage.open("/deep?n=500").await;
     let (page, rendered) = stage.role_with(&mut table, &RoleOptions::default()).await;
-    assert!(page.main().tree.nodes.len() > 500);
-    assert!(rendered.truncated && rendered.text.ends_with(TOO_DEEP) && rendered.text.contains("\"Top\""));
+    assert!(page.not_read.nodes > 300, "{:?}", page.not_read);
+    assert!(rendered.truncated && rendered.text.contains(TOO_DEEP) && rendered.text.contains("\"Top\""));
     let ai = render_ai(&page, &mut table, &AiOptions::default(), None);
-    assert!(ai.truncated && ai.text.ends_with(TOO_DEEP));
+    assert!(ai.truncated && ai.text.contains(TOO_DEEP));
     stage.stop().await;
 }
 

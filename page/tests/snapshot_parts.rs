@@ -107,11 +107,13 @@ async fn a_frame_is_a_part_in_every_process() {
     // A frame in a frame, and a selector in it.
     let nested = in_frame(ref_on(&whole, "\"Innermost\""));
     let found = room.text(&Request { selector: Some("div".into()), ..nested.clone() }).await;
-    assert!(found.starts_with("- generic \"Deep clicky\" [ref=f2e2] [onclick]"), "{found}");
+    let clicky = ref_on(&whole, "\"Deep clicky\"");
+    assert!(found.starts_with(&format!("- generic \"Deep clicky\" [ref={clicky}] [onclick]")), "{found}");
     let list = room.take(&Request { format: Format::Aria, ..nested }).await;
     assert!(matches!(&list.body, Body::List(list) if &*list.nodes[0].name == "Innermost"));
     let field = Request { selector: Some("[aria-label=Name]".into()), ..in_frame("iframe[title=Cross]") };
-    assert!(room.text(&field).await.starts_with("- textbox \"Name\" [ref=f3e"));
+    let name = ref_on(&whole, "textbox \"Name\"");
+    assert!(room.text(&field).await.starts_with(&format!("- textbox \"Name\" [ref={name}]")));
     // What is asked for is not there: it says why, and waits for nothing.
     for (css, state) in [
         ("iframe[title=Never]", "loading"),
@@ -122,6 +124,18 @@ async fn a_frame_is_a_part_in_every_process() {
         assert_eq!((text(&empty), empty.missing.as_ref().unwrap().frames[0].state), ("(empty)", state));
     }
     assert_eq!(room.memory.resolve("e1").unwrap().role, "button".into());
+    // Its document is another one, though nobody told yet.
+    let inside = ref_on(&whole, "\"Innermost\"").to_owned();
+    let go = "document.querySelector('iframe')";
+    room.stage
+        .evaluate(&format!(
+            "new Promise(done => {{ {go}.onload = done; {go}.src = '/inner' }}).then(() => 1)"
+        ))
+        .await;
+    let SnapshotError::StaleFrame(stale) = room.ask(&in_frame(&inside)).await.unwrap_err() else {
+        panic!("not stale")
+    };
+    assert_eq!(stale.reason, StaleReason::FrameChanged);
     let button = ref_on(&whole, "\"Outside\"");
     assert_eq!(room.ask(&in_frame(button)).await.unwrap_err(), SnapshotError::NotAFrame(button.into()));
     room.stage.open("/three").await;

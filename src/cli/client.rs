@@ -50,9 +50,33 @@ impl Client {
         body: Option<Value>,
         budget: Duration,
     ) -> Result<String, Failure> {
+        self.ask(method, path, &[], body, budget).await
+    }
+
+    /// Asks for what is at `path`, as `query` wants it.
+    pub(super) async fn get(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+        budget: Duration,
+    ) -> Result<String, Failure> {
+        self.ask(Method::GET, path, query, None, budget).await
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        path: &[&str],
+        query: &[(&str, String)],
+        body: Option<Value>,
+        budget: Duration,
+    ) -> Result<String, Failure> {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);
+        }
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
         }
         let mut request = self.http.request(method, url).timeout(budget + PATIENCE);
         if let Some(token) = &self.token {
@@ -110,8 +134,16 @@ impl Client {
 }
 
 /// The body of an evaluate.
-pub(super) fn evaluate_body(function: &str, target: Option<&str>, timeout_ms: Option<u64>) -> Value {
+pub(super) fn evaluate_body(
+    function: &str,
+    element: Option<&str>,
+    target: Option<&str>,
+    timeout_ms: Option<u64>,
+) -> Value {
     let mut body = json!({ "kind": "evaluate", "fn": function });
+    if let Some(element) = element {
+        body["ref"] = element.into();
+    }
     if let Some(target) = target {
         body["targetId"] = target.into();
     }

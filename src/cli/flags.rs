@@ -45,6 +45,8 @@ pub(super) enum Verb {
     Evaluate(Evaluate),
     /// Open a tab
     Open(Open),
+    /// Print a tab's page as text with refs, or as a list of nodes
+    Snapshot(Snapshot),
     /// List the tabs
     Tabs,
     /// Close a tab, also one that is stuck
@@ -103,12 +105,93 @@ pub(super) struct Evaluate {
     /// What to run
     #[arg(long = "fn", value_name = "CODE", allow_hyphen_values = true)]
     pub(super) function: String,
+    /// The element that the function gets as `el`, by its ref from a snapshot
+    #[arg(long = "ref", value_name = "REF")]
+    pub(super) element: Option<String>,
     /// The tab, as a flag
     #[arg(long, value_name = "TAB")]
     pub(super) target_id: Option<String>,
     /// Milliseconds until the answer, whatever the page does
     #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
     pub(super) timeout_ms: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
+pub(super) struct Snapshot {
+    /// The tab: its id (t1), label or target id; without it the last used one
+    #[arg(value_name = "TAB", conflicts_with = "target_id")]
+    pub(super) tab: Option<String>,
+    /// What kind
+    #[arg(long, value_parser = ["ai", "role", "aria"])]
+    format: Option<String>,
+    /// `efficient` is interactive, compact and of depth 6
+    #[arg(long, value_parser = ["efficient"])]
+    mode: Option<String>,
+    /// The same as `--mode efficient`
+    #[arg(long, conflicts_with = "mode")]
+    efficient: bool,
+    /// Only what can be acted on
+    #[arg(long)]
+    interactive: bool,
+    /// Without structure that has neither name nor ref
+    #[arg(long)]
+    compact: bool,
+    /// Only nodes at most so deep
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+    /// Only the first element that this CSS selector matches
+    #[arg(long, value_name = "CSS")]
+    selector: Option<String>,
+    /// Only this frame: a CSS selector of its element, or the element's ref
+    #[arg(long, value_name = "FRAME")]
+    frame: Option<String>,
+    /// With the addresses of links
+    #[arg(long)]
+    urls: bool,
+    /// At most so many nodes of a list
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// At most so many characters of text; 0 for any number
+    #[arg(long, value_name = "N")]
+    max_chars: Option<u32>,
+    /// Go on where the snapshot was cut that printed this
+    #[arg(long, value_name = "NEXT")]
+    after: Option<String>,
+    /// Write it to this file instead
+    #[arg(long, value_name = "PATH")]
+    pub(super) out: Option<PathBuf>,
+    /// The tab, as a flag
+    #[arg(long, value_name = "TAB")]
+    pub(super) target_id: Option<String>,
+    /// Milliseconds until the answer, whatever the page does
+    #[arg(long, visible_alias = "timeout", value_name = "N", value_parser = positive, allow_hyphen_values = true)]
+    pub(super) timeout_ms: Option<u64>,
+}
+
+impl Snapshot {
+    /// The parameters of the request.
+    pub(super) fn query(&self) -> Vec<(&'static str, String)> {
+        let mode = self.mode.clone().or(self.efficient.then(|| "efficient".into()));
+        let number = |number: Option<u32>| number.map(|it| it.to_string());
+        let truth = |truth: bool| truth.then(|| "true".to_owned());
+        let all = [
+            ("targetId", self.tab.clone().or_else(|| self.target_id.clone())),
+            ("format", self.format.clone()),
+            ("mode", mode),
+            ("interactive", truth(self.interactive)),
+            ("compact", truth(self.compact)),
+            ("depth", number(self.depth)),
+            ("selector", self.selector.clone()),
+            ("frame", self.frame.clone()),
+            ("urls", truth(self.urls)),
+            ("limit", number(self.limit)),
+            ("maxChars", number(self.max_chars)),
+            ("after", self.after.clone()),
+            ("timeoutMs", self.timeout_ms.map(|ms| ms.to_string())),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
 }
 
 #[derive(Debug, Args)]

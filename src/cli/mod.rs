@@ -16,6 +16,7 @@ mod output;
 mod pretty;
 mod serve;
 mod show_config;
+mod snapshot;
 mod token;
 mod verbs;
 
@@ -64,6 +65,7 @@ async fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Config(_) => Ok(show_config::show(&loaded, common.json)),
         Verb::Evaluate(asked) => verbs::evaluate(&common, &loaded, asked).await,
         Verb::Open(asked) => verbs::open(&common, &loaded, asked).await,
+        Verb::Snapshot(asked) => snapshot::snapshot(&common, &loaded, asked).await,
         Verb::Tabs => verbs::tabs(&common, &loaded).await,
         Verb::Close(asked) => verbs::close(&common, &loaded, asked).await,
     }

@@ -43,7 +43,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<B
 }
 
 #[derive(Deserialize)]
-struct BrowserState {
+pub(super) struct BrowserState {
     dialogs: Dialogs,
 }
 
@@ -82,7 +82,7 @@ struct Tab {
 /// Prints the result, laid out; what JSON cannot say goes to standard error.
 pub(super) async fn evaluate(common: &Common, loaded: &Loaded, asked: Evaluate) -> Result<ExitCode, Failure> {
     let target = asked.tab.or(asked.target_id);
-    let body = evaluate_body(&asked.function, target.as_deref(), asked.timeout_ms);
+    let body = evaluate_body(&asked.function, asked.element.as_deref(), target.as_deref(), asked.timeout_ms);
     // Without a budget of ours the service's own holds, which is at most its largest one.
     let budget = asked.timeout_ms.map_or_else(|| loaded.config.limits.max_budget(), Duration::from_millis);
     let text = Client::new(common, loaded)?.call(Method::POST, &["act"], Some(body), budget).await?;
@@ -92,10 +92,7 @@ pub(super) async fn evaluate(common: &Common, loaded: &Loaded, asked: Evaluate) 
     }
     let answer: Evaluated = read(&text)?;
     if answer.blocked_by_dialog {
-        for dialog in answer.browser_state.into_iter().flat_map(|state| state.dialogs.pending) {
-            let Dialog { id, r#type, message } = dialog;
-            output::line(&clean(&format!("blocked by dialog {id} ({type}): {message}")));
-        }
+        say_blocked(answer.browser_state);
         return Ok(ExitCode::SUCCESS);
     }
     output::line(&answer.result.as_deref().map_or_else(|| "null".into(), |raw| pretty(raw.get())));
@@ -103,6 +100,14 @@ pub(super) async fn evaluate(common: &Common, loaded: &Loaded, asked: Evaluate) 
         output::note(&clean(&note));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Names the dialogs that are in the way.
+pub(super) fn say_blocked(state: Option<BrowserState>) {
+    for dialog in state.into_iter().flat_map(|state| state.dialogs.pending) {
+        let Dialog { id, r#type, message } = dialog;
+        output::line(&clean(&format!("blocked by dialog {id} ({type}): {message}")));
+    }
 }
 
 /// What the printed JSON does not tell.
@@ -177,7 +182,7 @@ pub(super) async fn close(common: &Common, loaded: &Loaded, asked: Close) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-fn read<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|why| {
         Failure::unreachable(format!("the service's answer could not be read: {why}; is it tabvisor?"))
     })

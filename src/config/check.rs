@@ -45,6 +45,7 @@ impl Config {
         for (key, value) in [
             ("budgets.evaluate_ms", budgets.evaluate_ms),
             ("budgets.navigate_ms", budgets.navigate_ms),
+            ("budgets.snapshot_ms", budgets.snapshot_ms),
             ("budgets.action_ms", budgets.action_ms),
         ] {
             within(key, value, 1..=limits.max_budget_ms)?;

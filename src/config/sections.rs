@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use tabvisor_actors::limits::{Care, Recovery};
+use tabvisor_page::dialog::Policy;
 
 use super::secret::{BrowserAddress, Secret};
 
@@ -64,13 +65,21 @@ pub struct Budgets {
     pub evaluate_ms: u64,
     /// A navigation, and the opening of a tab.
     pub navigate_ms: u64,
+    /// Snapshots.
+    pub snapshot_ms: u64,
     /// Any other action.
     pub action_ms: u64,
 }
 
 impl Default for Budgets {
     fn default() -> Self {
-        Self { start_ms: 30_000, evaluate_ms: 20_000, navigate_ms: 20_000, action_ms: 8_000 }
+        Self {
+            start_ms: 30_000,
+            evaluate_ms: 20_000,
+            navigate_ms: 20_000,
+            snapshot_ms: 20_000,
+            action_ms: 8_000,
+        }
     }
 }
 
@@ -90,6 +99,11 @@ impl Budgets {
         Duration::from_millis(self.navigate_ms)
     }
 
+    /// A snapshot.
+    pub fn snapshot(&self) -> Duration {
+        Duration::from_millis(self.snapshot_ms)
+    }
+
     /// Any other action.
     pub fn action(&self) -> Duration {
         Duration::from_millis(self.action_ms)
@@ -104,19 +118,23 @@ pub struct CareConfig {
     pub stuck_after_ms: u64,
     /// What may be done then without anybody asking.
     pub recovery: Recovery,
+    /// What happens to dialogs that nobody was asked about: hold, accept or dismiss.
+    pub dialogs: Policy,
 }
 
 impl Default for CareConfig {
     fn default() -> Self {
-        let Care { stuck_after, recovery } = Care::default();
-        Self { stuck_after_ms: u64::try_from(stuck_after.as_millis()).unwrap_or(u64::MAX), recovery }
+        let Care { stuck_after, recovery, dialogs } = Care::default();
+        let stuck_after_ms = u64::try_from(stuck_after.as_millis()).unwrap_or(u64::MAX);
+        Self { stuck_after_ms, recovery, dialogs }
     }
 }
 
 impl CareConfig {
     /// As the supervision tree takes it.
     pub fn care(&self) -> Care {
-        Care { stuck_after: Duration::from_millis(self.stuck_after_ms), recovery: self.recovery }
+        let stuck_after = Duration::from_millis(self.stuck_after_ms);
+        Care { stuck_after, recovery: self.recovery, dialogs: self.dialogs }
     }
 }
 

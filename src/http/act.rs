@@ -4,14 +4,14 @@ use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
-use tabvisor_actors::{EvaluateRequest, TabRow};
+use tabvisor_actors::{Engine, EvaluateRequest, On, TabRow};
 use tabvisor_cdp::budget::Budget;
-use tabvisor_page::dialog::Dialog;
-use tabvisor_page::evaluate::{EvaluateError, Value};
+use tabvisor_page::evaluate::EvaluateError;
 use tracing::Instrument;
 
 use crate::TabError;
 
+use super::dialogs::BrowserState;
 use super::error::{ApiError, Code};
 use super::fields::Fields;
 use super::service::{Service, check_profile, is_internal};
@@ -44,12 +44,12 @@ const DISABLED: &str = "act:evaluate is disabled by config (browser.evaluateEnab
 /// The value of a script. It goes out as the page rendered it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Evaluated {
+struct Answer {
     ok: bool,
     #[serde(flatten)]
     tab: ActedOn,
     #[serde(flatten)]
-    value: Value,
+    evaluated: crate::Evaluated,
 }
 
 /// A dialog is in the way.
@@ -66,21 +66,10 @@ struct Blocked {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ActedOn {
-    target_id: String,
+pub(super) struct ActedOn {
+    pub(super) target_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
-}
-
-#[derive(Serialize)]
-struct BrowserState {
-    dialogs: Dialogs,
-}
-
-#[derive(Serialize)]
-struct Dialogs {
-    pending: [Dialog; 1],
-    recent: [Dialog; 0],
+    pub(super) url: Option<String>,
 }
 
 /// One action on a tab.
@@ -105,20 +94,18 @@ async fn evaluate(service: &Service, query: &mut Fields, fields: &mut Fields) ->
         return Err(ApiError::new(StatusCode::FORBIDDEN, DISABLED).code(Code::EvaluateDisabled));
     }
     check_profile(query, fields)?;
-    let Asked { function, target, budget } = asked;
-    let row = match &target {
-        Some(target) => service.named(target)?,
-        None => service.unnamed(&budget).await?,
-    };
+    let Asked { request, target, budget } = asked;
+    let row = service.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let span = tracing::info_span!("request", action = "evaluate", %tab, budget_ms = budget.left_ms());
-    let outcome =
-        service.supervisor().evaluate(tab, EvaluateRequest::new(function), &budget).instrument(span).await;
+    let outcome = service.supervisor().evaluate(tab, request, &budget).instrument(span).await;
     record_overrun(&budget);
     match outcome {
-        Ok(value) => Ok(json(StatusCode::OK, &Evaluated { ok: true, tab: acted_on(service, row), value })),
-        Err(TabError::Evaluate(EvaluateError::Dialog { dialog, .. })) => {
-            let browser_state = BrowserState { dialogs: Dialogs { pending: [dialog], recent: [] } };
+        Ok(evaluated) => {
+            Ok(json(StatusCode::OK, &Answer { ok: true, tab: acted_on(service, row), evaluated }))
+        }
+        Err(TabError::Evaluate(EvaluateError::Dialog { .. }) | TabError::Dialog(_)) => {
+            let browser_state = BrowserState::of(service, &row);
             let tab = acted_on(service, row);
             Ok(json(StatusCode::OK, &Blocked { ok: true, tab, by_dialog: true, browser_state }))
         }
@@ -128,7 +115,7 @@ async fn evaluate(service: &Service, query: &mut Fields, fields: &mut Fields) ->
 
 /// What an evaluate asks for.
 struct Asked {
-    function: String,
+    request: EvaluateRequest,
     target: Option<String>,
     budget: Budget,
 }
@@ -143,22 +130,31 @@ impl Asked {
         };
         let budget = fields.budget(service.budgets().evaluate(), service.max_budget())?;
         let target = fields.text("targetId")?;
-        // Without its element the script would mean something else.
-        for element in ["ref", "backendDOMNodeId"] {
-            if fields.has(element) {
-                return Err(ApiError::not_available(&format!("act:evaluate with {element}")));
+        let engine = match fields.text("engine")?.as_deref() {
+            None | Some("auto") => Engine::Auto,
+            Some("cdp") => Engine::Cdp,
+            Some("page") => Engine::Page,
+            Some(_) => return Err(ApiError::invalid("engine must be auto, cdp or page.")),
+        };
+        let node = match fields.text("backendDOMNodeId")? {
+            None => None,
+            Some(number) => {
+                let node = number.parse().ok().filter(|number| *number > 0);
+                let wrong = || ApiError::invalid("backendDOMNodeId must be a positive integer.");
+                Some(On::Node(node.ok_or_else(wrong)?))
             }
+        };
+        let on = fields.text("ref")?.map(On::Ref);
+        if on.is_some() && node.is_some() {
+            return Err(ApiError::invalid("ref and backendDOMNodeId name two elements; give one."));
         }
-        match fields.text("engine")?.as_deref() {
-            None | Some("auto" | "cdp") => Ok(Self { function, target, budget }),
-            Some("page") => Err(ApiError::not_available("engine page")),
-            Some(_) => Err(ApiError::invalid("engine must be auto, cdp or page.")),
-        }
+        let request = EvaluateRequest { on: on.or(node), engine, ..EvaluateRequest::new(function) };
+        Ok(Self { request, target, budget })
     }
 }
 
 /// The tab as it is after the action, or was before it where it is gone.
-fn acted_on(service: &Service, before: TabRow) -> ActedOn {
+pub(super) fn acted_on(service: &Service, before: TabRow) -> ActedOn {
     let now = service.supervisor().tab(before.tab_id).unwrap_or(before);
     let url = Some(now.url).filter(|url| !url.is_empty() && !is_internal(url));
     ActedOn { target_id: now.target_id, url }
@@ -168,7 +164,7 @@ fn acted_on(service: &Service, before: TabRow) -> ActedOn {
 mod tests {
     use super::*;
     use serde_json::value::RawValue;
-    use tabvisor_page::dialog::DialogKind;
+    use tabvisor_page::evaluate::Value;
 
     fn tab() -> ActedOn {
         ActedOn { target_id: "AB".into(), url: Some("http://a/".into()) }
@@ -181,35 +177,16 @@ mod tests {
             result: Some(RawValue::from_string(text.into()).unwrap()),
             kind: "object".into(),
             unserializable: None,
+            inside: std::collections::BTreeMap::default(),
             missing: None,
         };
-        let said = serde_json::to_string(&Evaluated { ok: true, tab: tab(), value }).unwrap();
+        let evaluated = crate::Evaluated { value, engine: None, fallback_reason: None };
+        let said = serde_json::to_string(&Answer { ok: true, tab: tab(), evaluated }).unwrap();
         assert_eq!(
             said,
             format!(
                 r#"{{"ok":true,"targetId":"AB","url":"http://a/","result":{text},"resultType":"object"}}"#
             )
-        );
-    }
-
-    #[test]
-    fn a_dialog_is_told_in_the_place_of_a_value() {
-        let dialog = Dialog {
-            id: "d1".into(),
-            kind: DialogKind::Confirm,
-            message: "sure?".into(),
-            default_value: None,
-        };
-        let browser_state = BrowserState { dialogs: Dialogs { pending: [dialog], recent: [] } };
-        let blocked = Blocked { ok: true, tab: tab(), by_dialog: true, browser_state };
-        assert_eq!(
-            serde_json::to_value(&blocked).unwrap(),
-            serde_json::json!({
-                "ok": true, "targetId": "AB", "url": "http://a/", "blockedByDialog": true,
-                "browserState": { "dialogs": {
-                    "pending": [{ "id": "d1", "type": "confirm", "message": "sure?" }], "recent": [],
-                } },
-            })
         );
     }
 }

@@ -50,9 +50,47 @@ impl Fields {
         Ok((!trimmed.is_empty()).then(|| trimmed.to_owned()))
     }
 
+    /// A text exactly as it is, also an empty one.
+    pub(super) fn verbatim(&mut self, name: &'static str) -> Result<Option<String>, ApiError> {
+        match self.0.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(ApiError::invalid(format!("{name} must be a string."))),
+        }
+    }
+
     /// Whether a field has any value.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|value| !value.is_null() && value != "")
+    }
+
+    /// A boolean; what is none is absent.
+    pub(super) fn truth(&self, name: &str) -> Option<bool> {
+        match self.0.get(name)? {
+            Value::Bool(truth) => Some(*truth),
+            Value::Number(number) if number.as_f64() == Some(1.0) => Some(true),
+            Value::Number(number) if number.as_f64() == Some(0.0) => Some(false),
+            Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+                "true" | "1" | "yes" => Some(true),
+                "false" | "0" | "no" => Some(false),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A non-negative integer; what is none is absent.
+    pub(super) fn whole<T: TryFrom<u64>>(&self, name: &str) -> Option<T> {
+        integer(self.0.get(name)?).and_then(|number| T::try_from(number).ok())
+    }
+
+    /// As [`budget`](Self::budget), but what is no positive integer is ignored. One over the
+    /// maximum is refused all the same: it is a wish that would not be kept.
+    pub(super) fn budget_or(&self, default: Duration, max: Duration) -> Result<Budget, ApiError> {
+        match self.0.get("timeoutMs").and_then(millis) {
+            Some(_) => self.budget(default, max),
+            None => Fields::default().budget(default, max),
+        }
     }
 
     /// The budget that `timeoutMs` asks for, beginning now; `default` where it is absent.
@@ -73,15 +111,18 @@ impl Fields {
 }
 
 fn millis(given: &Value) -> Option<Duration> {
-    let ms = match given {
+    integer(given).filter(|ms| *ms > 0).map(Duration::from_millis)
+}
+
+fn integer(given: &Value) -> Option<u64> {
+    match given {
         Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
         Value::String(text) => {
             let digits = text.trim();
             digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
         }
         _ => None,
-    };
-    ms.filter(|ms| *ms > 0).map(Duration::from_millis)
+    }
 }
 
 /// JSON has one kind of number: `250.0` is an integer, too.

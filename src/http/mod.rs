@@ -11,17 +11,19 @@
 //! | `service` | what the routes share |
 //! | `body`, `fields` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `act`, `health` | the routes |
+//! | `tabs`, `act`, `snapshot`, `dialogs`, `health` | the routes |
 //! | `error`, `table` | what a failed request is answered with |
 
 mod access;
 mod act;
 mod body;
+mod dialogs;
 mod error;
 mod fields;
 mod health;
 mod hosts;
 mod service;
+mod snapshot;
 mod table;
 mod tabs;
 mod targets;
@@ -49,6 +51,9 @@ pub fn router(service: Service) -> Router {
         .route("/tabs/open", post(tabs::open).delete(tabs::close_named_open))
         .route("/tabs/{target}", delete(tabs::close))
         .route("/act", post(act::act))
+        .route("/snapshot", get(snapshot::snapshot))
+        .route("/dialogs", get(dialogs::list))
+        .route("/hooks/dialog", post(dialogs::answer))
         .route("/healthz", get(health::healthz));
     if service.has_metrics() {
         routes = routes.route("/metrics", get(health::metrics));

@@ -157,10 +157,22 @@ impl Service {
     }
 
     /// The tab that a request names, which is the last used one from now on.
-    pub(super) fn named(&self, text: &str) -> Result<TabRow, ApiError> {
+    fn named(&self, text: &str) -> Result<TabRow, ApiError> {
         let row = self.find(text)?;
         self.names().used(&Candidate::from(&row));
         Ok(row)
+    }
+
+    /// The tab that a request names, or the last used one.
+    pub(super) async fn named_or_last(
+        &self,
+        text: Option<&str>,
+        budget: &Budget,
+    ) -> Result<TabRow, ApiError> {
+        match text {
+            Some(text) => self.named(text),
+            None => self.unnamed(budget).await,
+        }
     }
 
     /// The tab that a request names.
@@ -180,7 +192,7 @@ impl Service {
     }
 
     /// The tab of a request that names none.
-    pub(super) async fn unnamed(&self, budget: &Budget) -> Result<TabRow, ApiError> {
+    async fn unnamed(&self, budget: &Budget) -> Result<TabRow, ApiError> {
         let rows = self.tabs();
         let tabs: Vec<_> = rows.iter().map(Candidate::from).collect();
         let found = self.names().unnamed(&tabs).map_err(|target| self.not_found(&target))?;

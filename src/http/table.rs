@@ -13,6 +13,9 @@
 //! | renderer died, script ended by somebody else | 500 | `ACT_OPERATION_FAILED` | `crashed`, `interrupted` |
 //! | page threw, text that does not compile | 500 | | `threw`, `does_not_compile` |
 //! | page navigated, navigation failed | 500 | | `navigated`, `navigation_failed`, `no_document` |
+//! | ref that names nothing, or several elements | 500 | | `stale_ref`, `ambiguous_ref` |
+//! | dialog to be answered that is not open | 500 | | `no_dialog` |
+//! | document that changed while it was read | 500 | | `document_changed` |
 //! | bug of ours | 500 | | `internal` |
 //! | link or protocol failed | 502 | | `link_failed`, `protocol` |
 //! | no browser, stopping | 503 | | `unavailable`, `stopping` |
@@ -86,6 +89,8 @@ fn text(error: &TabError) -> String {
         TabError::BadUrl(other) => format!("Navigation blocked: {other}"),
         TabError::Evaluate(error) => script_text(error),
         TabError::Navigate(NavigateError::Failed { net_error }) => format!("Error: page.goto: {net_error}"),
+        TabError::StaleRef(stale) => format!("Error: {stale}"),
+        TabError::NoDialog(why) => format!("Error: {why}"),
         other => other.to_string(),
     }
 }
@@ -133,6 +138,15 @@ fn details(api: ApiError, error: &TabError) -> ApiError {
         })),
         TabError::TabClosed { tab } | TabError::TabLost { tab, .. } => api.detail("tab", tab),
         TabError::BrowserLost { epoch, .. } => api.detail("epoch", epoch),
+        TabError::StaleRef(stale) => api.detail("ref", &stale.text).detail("why", stale.reason),
+        TabError::Ambiguous { r#ref, role, name, count } => {
+            api.details(json!({ "ref": r#ref, "role": role, "name": name, "count": count }))
+        }
+        TabError::Snapshot(error) => match error.field() {
+            Some(field) => api.detail("field", field),
+            None => api,
+        },
+        TabError::Dialog(dialog) => api.detail("dialog", dialog),
         TabError::Evaluate(error) => script_details(api, error),
         TabError::Navigate(error) => navigation_details(api, error),
         TabError::Budget { spent: Spent::Expired { total, elapsed }, .. } => unsent(api, *total, *elapsed),

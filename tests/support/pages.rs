@@ -51,6 +51,24 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
         )
         .into_response(),
         "/popup" => Html("<!doctype html><title>popup</title><script>alert('first words')</script>").into_response(),
+        "/form" => Html(
+            "<!doctype html><title>form</title><h1>Form</h1><input aria-label=Name value=Ada>
+             <button id=save>Save</button><button>Save</button><a href=/ok>Away</a>
+             <div id=host></div><script>
+             document.getElementById('host').attachShadow({ mode: 'closed' }).innerHTML = '<button>Hidden</button>';
+             </script>",
+        )
+        .into_response(),
+        // One frame of the same site, one of another.
+        "/frames" => Html(
+            "<!doctype html><title>frames</title><button>Outer</button><iframe title=near src=/form></iframe><script>
+             const far = document.createElement('iframe');
+             far.title = 'far';
+             far.src = `http://localhost:${location.port}/form`;
+             document.body.append(far);
+             </script>",
+        )
+        .into_response(),
         "/404" => (StatusCode::NOT_FOUND, Html("<!doctype html><title>no</title>not here")).into_response(),
         "/204" => StatusCode::NO_CONTENT.into_response(),
         "/never" => {

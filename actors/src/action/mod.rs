@@ -47,6 +47,8 @@ pub(crate) enum Done {
     Snapshot(Box<Snapshot>),
     /// The element's DOM node.
     Found(i64),
+    /// Nothing: its actor ended before its turn came.
+    NotStarted,
 }
 
 impl Action {

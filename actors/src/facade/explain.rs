@@ -3,11 +3,12 @@
 //! A socket that closes says only that it closed. What it means (tab closed, browser lost) is
 //! published a moment later by the actor that owns the fact, so it is waited for, briefly.
 
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
-use tabvisor_page::evaluate::{EvaluateError, Value};
+use tabvisor_page::evaluate::EvaluateError;
 use tabvisor_page::navigate::NavigateError;
 
 use tokio::sync::watch;
@@ -57,7 +58,15 @@ pub(super) async fn unanswered(tab: &TabShared, how: Unanswered, budget: &Budget
     if let (Unanswered::Late, Err(spent)) = (how, budget.check()) {
         return TabError::Budget { spent, doing: "waiting for the tab's actors", sent: true };
     }
-    TabError::Internal("an actor of the tab ended with the call in its hands; it is restarted".into())
+    restarting(tab)
+}
+
+/// The answer for a call that the restart of an actor swallowed.
+pub(super) fn restarting(tab: &TabShared) -> TabError {
+    let cause = tab.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    TabError::Internal(format!(
+        "an actor of the tab ended with the call in its hands and is restarted ({cause})"
+    ))
 }
 
 /// Completes when the tab's actors were put into the registry anew, or the tab is gone.
@@ -82,9 +91,9 @@ fn is_symptom(error: &TabError) -> bool {
 }
 
 /// The outcome as a label: the closed set of `tabvisor_evaluate_duration_seconds`.
-pub(super) fn outcome_word(outcome: &Result<Value, TabError>) -> &'static str {
-    match outcome.as_ref().map_err(TabError::kind) {
-        Ok(_) => "value",
+pub(super) fn outcome_word(outcome: Result<(), &TabError>) -> &'static str {
+    match outcome.map_err(TabError::kind) {
+        Ok(()) => "value",
         Err("threw" | "does_not_compile") => "threw",
         Err("timeout" | "budget_exceeded") => "timeout",
         Err("aborted") => "aborted",
@@ -93,7 +102,7 @@ pub(super) fn outcome_word(outcome: &Result<Value, TabError>) -> &'static str {
         Err("crashed") => "crashed",
         Err("tab_closed" | "tab_lost" | "browser_lost" | "stopping") => "closed",
         Err("overloaded") => "overloaded",
-        Err("tab_stuck" | "invalid_argument" | "tab_not_found") => "refused",
+        Err("tab_stuck" | "invalid_argument" | "tab_not_found" | "stale_ref" | "ambiguous_ref") => "refused",
         Err(_) => "failed",
     }
 }

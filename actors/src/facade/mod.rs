@@ -7,6 +7,8 @@
 mod admission;
 mod ask;
 mod browsers;
+mod dialogs;
+mod evaluate;
 mod explain;
 mod tabs;
 
@@ -19,11 +21,14 @@ use tokio::sync::watch;
 use crate::error::{StartError, TabError};
 use crate::events::{EventBus, Subscription};
 use crate::ids::TabId;
+use crate::page_watch::PageWatch;
 use crate::registry::Registry;
 #[cfg(test)]
 use crate::registry::TabHandle;
 use crate::root::{Root, RootArgs, RootMsg};
 use crate::shared::TabRow;
+
+pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
 
 /// A running supervision tree. Clones are the same tree; it lives until [`stop`](Self::stop).
 #[derive(Clone, Debug)]
@@ -52,22 +57,6 @@ pub enum Ended {
     Stopped,
     /// A browser failed more often than it may be restarted. A service should exit now.
     Failed(String),
-}
-
-/// What to evaluate.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EvaluateRequest {
-    /// A function, an expression, or the body of an async function.
-    pub function: String,
-    /// Largest result in bytes of JSON; the configured limit where it is absent or larger.
-    pub max_result_bytes: Option<usize>,
-}
-
-impl EvaluateRequest {
-    /// Evaluates `function` with the configured limits.
-    pub fn new(function: impl Into<String>) -> Self {
-        Self { function: function.into(), max_result_bytes: None }
-    }
 }
 
 impl Supervisor {
@@ -102,6 +91,14 @@ impl Supervisor {
     /// Unknown or closed tabs, lost browsers.
     pub fn tab(&self, tab: TabId) -> Result<TabRow, TabError> {
         self.inner.registry.tab(tab).map(|handle| handle.shared.row())
+    }
+
+    /// What a tab's page shows, as a stream of changes.
+    ///
+    /// # Errors
+    /// Unknown or closed tabs, lost browsers.
+    pub fn watch_page(&self, tab: TabId) -> Result<PageWatch, TabError> {
+        self.inner.registry.tab(tab).map(|handle| PageWatch::new(handle.shared.page.subscribe()))
     }
 
     /// Subscribes to events from now on.

@@ -1,19 +1,17 @@
 //! Calls on tabs.
 
 use tabvisor_cdp::budget::Budget;
-use tabvisor_page::evaluate::{Script, Value};
 use tabvisor_page::navigate::{self, Landed, WaitUntil};
 use tabvisor_page::snapshot::{Request, Snapshot};
 
+use super::Supervisor;
 use super::admission::{check_budget, permit};
 use super::ask::{Unanswered, ask};
 use super::browsers::browser_error;
-use super::explain::{self, explain, outcome_word};
-use super::{EvaluateRequest, Supervisor};
+use super::explain::{self, explain};
 use crate::action::{Action, Done};
 use crate::browser::BrowserMsg;
 use crate::error::TabError;
-use crate::evaluates::{EvaluatesMsg, Run};
 use crate::ids::{BrowserId, TabId};
 use crate::registry::TabHandle;
 use crate::shared::TabRow;
@@ -89,79 +87,6 @@ impl Supervisor {
         }
     }
 
-    /// Evaluates in a tab, on a link of its own: neither queued behind the tab's actions nor in
-    /// their way.
-    ///
-    /// # Errors
-    /// Bad input, limits, [`TabError::Stuck`], [`TabError::Evaluate`], and whatever ends a call.
-    pub async fn evaluate(
-        &self,
-        tab: TabId,
-        request: EvaluateRequest,
-        budget: &Budget,
-    ) -> Result<Value, TabError> {
-        let handle = self.inner.registry.tab(tab)?;
-        let limits = &handle.shared.browser.limits;
-        if request.function.trim().is_empty() {
-            return Err(TabError::BadInput {
-                field: "fn",
-                why: "is empty; give a function, an expression or statements".into(),
-            });
-        }
-        if request.function.len() > limits.max_script_bytes {
-            let why = format!(
-                "has {} bytes, over the limit of {} (limits.max_script_bytes)",
-                request.function.len(),
-                limits.max_script_bytes
-            );
-            return Err(TabError::BadInput { field: "fn", why });
-        }
-        check_budget(budget, limits.max_budget())?;
-        let max_result_bytes = request.max_result_bytes.unwrap_or(usize::MAX).min(limits.max_result_bytes);
-        let script = Script { text: request.function, max_result_bytes, element: None };
-        let outcome = self.evaluate_admitted(handle, script, budget).await;
-        metrics::counter!("tabvisor_evaluates_total", "engine" => "cdp").increment(1);
-        let word = outcome_word(&outcome);
-        if word == "timeout" {
-            metrics::counter!("tabvisor_evaluate_timeouts_total", "engine" => "cdp").increment(1);
-        }
-        metrics::histogram!("tabvisor_evaluate_duration_seconds", "engine" => "cdp", "outcome" => word)
-            .record(budget.elapsed().as_secs_f64());
-        outcome
-    }
-
-    async fn evaluate_admitted(
-        &self,
-        mut handle: TabHandle,
-        script: Script,
-        budget: &Budget,
-    ) -> Result<Value, TabError> {
-        let budget = budget.scoped();
-        let _cancel = budget.cancel_on_drop();
-        for again in [true, false] {
-            let limits = &handle.shared.browser.limits;
-            let permits = [
-                permit(&handle.shared.evaluates, "limits.evaluates_per_tab", limits.evaluates_per_tab)?,
-                permit(
-                    &handle.shared.browser.evaluates,
-                    "limits.evaluates_per_browser",
-                    limits.evaluates_per_browser,
-                )?,
-            ];
-            let (script, run_budget) = (script.clone(), budget.clone());
-            let run = |reply| EvaluatesMsg::Run(Box::new(Run { script, budget: run_budget, reply, permits }));
-            match ask(&handle.evaluates, &budget, run).await {
-                Ok(outcome) => return explain(&handle.shared, outcome, &budget).await,
-                // Nothing was sent: the actor was replaced. Once more with the one that is there.
-                Err(Unanswered::NotSent) if again => {
-                    handle = self.rewired(handle, &budget).await?;
-                }
-                Err(unanswered) => return Err(explain::unanswered(&handle.shared, unanswered, &budget).await),
-            }
-        }
-        Err(TabError::Internal("the tab's actors are being restarted".into()))
-    }
-
     /// Closes a tab. Always possible, also when its page is stuck.
     ///
     /// # Errors
@@ -193,18 +118,19 @@ impl Supervisor {
             let (action, work) = (action.clone(), budget.clone());
             let act = |reply| TabMsg::Act(Box::new(Act { action, budget: work, reply, permit }));
             match ask(&handle.tab, &budget, act).await {
-                Ok(outcome) => {
-                    return explain(&handle.shared, outcome, &budget).await;
+                Ok(Ok(Done::NotStarted)) if !again => break,
+                Ok(Ok(Done::NotStarted)) | Err(Unanswered::NotSent) if again => {
+                    handle = self.rewired(handle, &budget).await?;
                 }
-                Err(Unanswered::NotSent) if again => handle = self.rewired(handle, &budget).await?,
+                Ok(outcome) => return explain(&handle.shared, outcome, &budget).await,
                 Err(unanswered) => return Err(explain::unanswered(&handle.shared, unanswered, &budget).await),
             }
         }
-        Err(TabError::Internal("the tab's actors are being restarted".into()))
+        Err(explain::restarting(&handle.shared))
     }
 
     /// The tab's actors as they are after a restart; nothing was sent to the ones that are gone.
-    async fn rewired(&self, stale: TabHandle, budget: &Budget) -> Result<TabHandle, TabError> {
+    pub(super) async fn rewired(&self, stale: TabHandle, budget: &Budget) -> Result<TabHandle, TabError> {
         let mut wiring = stale.shared.wiring.subscribe();
         let replaced = async {
             loop {

@@ -152,3 +152,25 @@ async fn a_call_that_was_given_up_while_it_waited_is_ended_when_its_turn_comes()
     world.run(tab, "QUICK", 20_000).await.unwrap();
     world.stop().await;
 }
+
+#[tokio::test]
+async fn what_waits_for_its_turn_survives_the_loss_of_the_page_link() {
+    let world = World::new().await;
+    let tab = world.open_warm().await;
+    world.fake.on("Page.navigate").times(1).act(Act::Never);
+    let navigate = || {
+        let supervisor = world.supervisor.clone();
+        async move { supervisor.navigate(tab, "http://fake.test/", WaitUntil::Commit, &budget(20_000)).await }
+    };
+    let first = task::spawn(navigate());
+    world.fake.wait_for_call(|call| call.method == "Page.navigate").await;
+    let second = task::spawn(navigate());
+    while world.supervisor.tab(tab).unwrap().queue.actions < 2 {
+        tokio::task::yield_now().await;
+    }
+    let page = world.fake.calls("Page.navigate")[0].conn;
+    world.fake.drop_link(page);
+    assert!(first.join().await.unwrap().is_err(), "it was under way");
+    second.join().await.unwrap().unwrap();
+    world.stop().await;
+}

@@ -62,7 +62,8 @@ type Endings = Arc<Mutex<BTreeMap<&'static str, usize>>>;
 
 async fn play(steps: Vec<Step>, endings: Endings) {
     let limits = Limits { evaluates_per_tab: 4, tabs: 4, ..Limits::default() };
-    let care = Care { stuck_after: Duration::from_millis(15), recovery: Recovery::Terminate };
+    let care =
+        Care { stuck_after: Duration::from_millis(15), recovery: Recovery::Terminate, ..Care::default() };
     let world = World::with(limits, care).await;
     let mut tabs = vec![world.open().await, world.open().await];
     let mut handles: Vec<TabHandle> = tabs.iter().map(|tab| world.supervisor.handle(*tab).unwrap()).collect();

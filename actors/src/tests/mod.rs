@@ -76,7 +76,7 @@ impl World {
         ms: u64,
     ) -> impl Future<Output = Result<Value, TabError>> + Send + 'static {
         let (supervisor, request) = (self.supervisor.clone(), EvaluateRequest::new(word));
-        async move { supervisor.evaluate(tab, request, &budget(ms)).await }
+        async move { supervisor.evaluate(tab, request, &budget(ms)).await.map(|it| it.value) }
     }
 
     pub(super) fn target(&self, tab: TabId) -> String {

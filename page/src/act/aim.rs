@@ -1,9 +1,14 @@
 //! Aiming the pointer: from a place to a point of the tab's viewport where nothing is in the way.
 
+use serde::Deserialize;
+use serde_json::json;
+
 use tabvisor_cdp::budget::Budget;
 
 use super::error::ActError;
 use super::frames::{self, Owners};
+use super::modifiers::Modifiers;
+use super::mouse::{Button, Mouse, Step};
 use super::node::Node;
 use super::page::ActPage;
 use super::ready::{self, Facts, Need, Ready, make_ready};
@@ -12,6 +17,16 @@ use super::target::{Place, Point};
 /// `aria-disabled` keeps nobody from clicking.
 pub(super) const SOFTLY_DISABLED: &str = "the element says aria-disabled; the page may ignore this";
 const BY_LABEL: &str = "the element itself cannot be hit; its label was used";
+
+/// A pointer over a label is over its field, too.
+const UNDER: &str = "async it=>{
+    const all=()=>[...Document.prototype.querySelectorAll.call(document,':hover')];
+    const under=()=>matches(it,':hover')||all().some(hit=>takes(it,hit));
+    if(!under())await frameOver();
+    const hit=all().at(-1);
+    return{under:under(),by:hit?words(hit):'something outside of its frame'}}";
+/// How often the pointer is moved until it is over an element.
+const TRIES: u32 = 10;
 
 /// Where the pointer goes.
 #[derive(Debug)]
@@ -53,6 +68,36 @@ impl Aim {
             self.point = self.lift(budget).await?;
         }
         Ok(())
+    }
+
+    /// Moves the pointer there and makes sure that it is over the element.
+    ///
+    /// Only for frames: which process gets an input, and where, is decided by what was drawn last,
+    /// and that may be older than the page's own answers.
+    pub(super) async fn approach(&mut self, page: &ActPage, budget: &Budget) -> Result<(), ActError> {
+        #[derive(Deserialize)]
+        struct Under {
+            under: bool,
+            by: String,
+        }
+        if self.owners.is_empty() || self.facts.is_none() {
+            return Ok(());
+        }
+        let mut mouse = Mouse::new(&page.session, Button::Left, Modifiers::NONE);
+        let mut tries = 0;
+        loop {
+            let to = [Step::Move(self.point)];
+            page.during(budget, async { Ok(mouse.play(&to).await?) }).await?;
+            let Under { under, by } = self.node.call(UNDER, json!(null), budget).await?;
+            tries += 1;
+            if under {
+                return Ok(());
+            }
+            if tries == TRIES {
+                return Err(ActError::Covered { name: self.node.name(), by });
+            }
+            self.again(budget).await?;
+        }
     }
 
     /// The element in words, if one was meant.

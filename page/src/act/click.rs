@@ -105,7 +105,8 @@ pub async fn click(
     budget: &Budget,
 ) -> Result<Outcome, ActError> {
     click.check()?;
-    let aim = Aim::at(page, place, Need::POINTABLE, budget).await?;
+    let mut aim = Aim::at(page, place, Need::POINTABLE, budget).await?;
+    aim.approach(page, budget).await?;
     let listen = click.listen();
     let report = listen.begin(&aim.node, budget).await?;
     let navigations = Navigations::of(page);

@@ -20,6 +20,7 @@ use super::navigation::Navigations;
 use super::outcome::{Effect, Observed, Outcome, PointerSeen, Route};
 use super::page::ActPage;
 use super::ready::Need;
+use super::sending::settle;
 use super::target::{Place, Point};
 
 const FROM: Listen = Listen {
@@ -39,9 +40,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub async fn drag(page: &ActPage, from: &Place, to: &Place, budget: &Budget) -> Result<Outcome, ActError> {
     let open_to = Need { enabled: false, ..Need::POINTABLE };
     let mut to = Aim::at(page, to, open_to, budget).await?;
-    let from = Aim::at(page, from, Need::POINTABLE, budget).await?;
+    let mut from = Aim::at(page, from, Need::POINTABLE, budget).await?;
+    from.approach(page, budget).await?;
     drop(FROM.begin(&from.node, budget).await?);
-    let navigations = Navigations::of(page);
+    let mut navigations = Navigations::of(page);
     let intercepts = Intercepts::on(&page.session);
     let mut mouse = Mouse::new(&page.session, Button::Left, Modifiers::NONE);
     let dragged = pull(page, &from, &mut to, &mut mouse, intercepts, budget).await;
@@ -69,7 +71,7 @@ pub async fn drag(page: &ActPage, from: &Place, to: &Place, budget: &Budget) -> 
     let mut observed = Observed { target: from.words(), ..Observed::default() };
     observed.warnings = from.warnings();
     observed.warnings.extend((effect == Effect::SuspectedNoop).then_some(NOT_TAKEN));
-    observed.navigation = navigations.settled(budget).await;
+    settle(&from.node, &mut navigations, &mut observed, budget).await?;
     observed.state = began.as_ref().map(|it| it.state.clone());
     let mut events = began.map(|it| it.heard.events).unwrap_or_default();
     events.extend(dropped.events.iter().cloned());

@@ -97,3 +97,19 @@ const isStill = async (it, until) => {
     before = now;
   }
 };
+// Scrolls what is around an element, in its own document only: what scrolls other documents
+// (`scrollIntoView`) does so at some later time. `point` gives what is to be seen, as it is now;
+// `always`: to the middle even if it is in view.
+const reveal = (it, point, always) => {
+  const beyond = ({ x, y }, left, top, width, height) =>
+    always || x < left || x >= left + width || y < top || y >= top + height;
+  const middle = ({ x, y }, left, top, width, height) => ({ left: x - left - width / 2, top: y - top - height / 2, behavior: 'instant' });
+  for (const up of chain(it)) {
+    const style = getComputedStyle(up), box = boxOf(up), edges = [box.left, box.top, box.width, box.height];
+    const scrolls = up !== it && up !== document.scrollingElement && style.overflow !== 'visible';
+    if (scrolls && beyond(point(), ...edges)) Element.prototype.scrollBy.call(up, middle(point(), ...edges));
+    if (style.position === 'fixed') return;
+  }
+  const edges = [0, 0, innerWidth, innerHeight];
+  if (beyond(point(), ...edges)) scrollBy(middle(point(), ...edges));
+};

@@ -47,26 +47,28 @@ impl Owners {
 
     async fn climb(page: &ActPage, node: &Node, budget: &Budget) -> Result<Self, ActError> {
         let gone = || node.place.gone(StaleReason::FrameChanged);
-        let frames = all_frames(page, budget).await?;
-        let find = |id: &FrameId| frames.iter().find(|(it, _)| it.id == *id);
+        let mut known = Known::new(page, &node.session);
         let mut owners = Vec::new();
         let mut frame = node.frame.clone();
         while frame != page.main {
-            let (child, _) = find(&frame).ok_or_else(gone)?;
-            let (parent, session) = child.parent.as_ref().and_then(find).ok_or_else(gone)?;
-            let asked = json!({ "frameId": *frame });
-            let owner = session.call_as::<Owner>("DOM.getFrameOwner", asked, budget).await;
-            let id = unless_refused(owner)?.ok_or_else(gone)?.backend_node_id;
-            let place = (session.clone(), parent.id.clone());
-            owners.push(Node::resolve(page, place, id, &node.place, budget).await?);
-            frame = parent.id.clone();
+            let (child, _) = known.find(&frame, budget).await?.ok_or_else(gone)?;
+            let parent = child.parent.ok_or_else(gone)?;
+            let (_, session) = known.find(&parent, budget).await?.ok_or_else(gone)?;
+            let owner = session.call_as::<Owner>("DOM.getFrameOwner", json!({ "frameId": *frame }), budget);
+            let id = unless_refused(owner.await)?.ok_or_else(gone)?.backend_node_id;
+            owners.push(Node::resolve(page, (session, parent.clone()), id, &node.place, budget).await?);
+            frame = parent;
         }
-        // A frame out of view is not drawn, and cannot be asked what is where. Outermost first.
+        let show = format!("it=>{{{HOP}\nshow(it)}}");
         for owner in owners.iter().rev() {
-            let element = json!({ "objectId": owner.object_id() });
-            owner.session().cast("DOM.scrollIntoViewIfNeeded", element);
+            owner.call_unguarded::<Option<()>>(&show, json!(null), budget).await?;
         }
         Ok(Self(owners))
+    }
+
+    /// The element is in the main frame.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The innermost first.
@@ -134,20 +136,38 @@ async fn descend(page: &ActPage, point: Point, budget: &Budget) -> Result<(Node,
     }
 }
 
-/// The frames of all processes of the page.
-async fn all_frames(page: &ActPage, budget: &Budget) -> Result<Vec<(KnownFrame, Session)>, ActError> {
-    const TREE: &str = "Page.getFrameTree";
-    let mut asked = vec![(page.session.clone(), page.session.send(TREE, json!({})).await?)];
-    for (_, session) in page.frames.all() {
-        let reply = session.send(TREE, json!({})).await?;
-        asked.push((session, reply));
+/// The frames of the page, process by process: one that does not answer is not asked unless what
+/// is looked for can be nowhere else.
+struct Known {
+    frames: Vec<(KnownFrame, Session)>,
+    /// Those that were not asked, the likeliest last.
+    sessions: Vec<Session>,
+}
+
+impl Known {
+    fn new(page: &ActPage, first: &Session) -> Self {
+        let mut sessions: Vec<Session> = page.frames.all().into_iter().map(|(_, session)| session).collect();
+        sessions.push(page.session.clone());
+        sessions.retain(|it| it.id() != first.id());
+        sessions.push(first.clone());
+        Self { frames: Vec::new(), sessions }
     }
-    let mut found: Vec<(KnownFrame, Session)> = Vec::new();
-    for (session, reply) in asked {
-        // A process that is gone or does not answer matters only if it is on the way.
-        let Ok(Ok(reply)) = budget.child(budget.left() / 2).run(reply).await else { continue };
-        let frames = parse::<frame_tree::Reply>(TREE, reply.get())?.frames();
-        found.extend(frames.into_iter().map(|it| (it, session.clone())));
+
+    async fn find(
+        &mut self,
+        id: &FrameId,
+        budget: &Budget,
+    ) -> Result<Option<(KnownFrame, Session)>, ActError> {
+        const TREE: &str = "Page.getFrameTree";
+        loop {
+            if let Some(found) = self.frames.iter().find(|(it, _)| it.id == *id) {
+                return Ok(Some(found.clone()));
+            }
+            let Some(session) = self.sessions.pop() else { return Ok(None) };
+            let patience = budget.child(budget.left() / 4);
+            let Ok(reply) = session.call(TREE, json!({}), &patience).await else { continue };
+            let frames = parse::<frame_tree::Reply>(TREE, reply.get())?.frames();
+            self.frames.extend(frames.into_iter().map(|it| (it, session.clone())));
+        }
     }
-    Ok(found)
 }

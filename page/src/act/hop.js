@@ -8,32 +8,29 @@ const hop = async (it, asked) => {
       y: box.top + (it.clientTop + px(style.paddingTop) + asked.y) * scaleY,
     };
   };
-  const reveal = () => {
-    for (const up of chain(above(it))) {
-      if (up === document.scrollingElement || getComputedStyle(up).overflow === 'visible') continue;
-      const box = boxOf(up), { x, y } = point();
-      if (x >= box.left && x < box.right && y >= box.top && y < box.bottom) continue;
-      up.scrollBy({ left: x - box.left - box.width / 2, top: y - box.top - box.height / 2, behavior: 'instant' });
-    }
-    const { x, y } = point();
-    const inView = x >= 0 && x < innerWidth && y >= 0 && y < innerHeight;
-    if (!inView) scrollBy({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: 'instant' });
-  };
-  const attempt = async () => {
+  const attempt = async always => {
     if (!isHere(it)) return { verdict: 'detached' };
-    reveal();
+    reveal(it, point, always);
     if (!await isStill(it, performance.now() + Math.min(asked.left / 2, 2000))) return { verdict: 'moving' };
     const at = point(), hit = elementAt(it, at);
     if (!hit) return { verdict: 'not_visible' };
     return contains(it, hit) ? { verdict: 'ready', ...at } : { verdict: 'covered', by: words(hit) };
   };
-  let said = await attempt();
+  let said = await attempt(false);
   if (said.verdict !== 'covered' || asked.left < 300) return said;
-  // Something of the page may lie over the edge of the viewport.
-  const { x, y } = point();
-  scrollBy({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: 'instant' });
   await pause(150);
-  return attempt();
+  // Something of the page may lie over the edge of the viewport.
+  return attempt(true);
+};
+// Brings a frame into view: out of it, it is not drawn and cannot be asked what is where.
+const show = it => {
+  const { left, top, right, bottom } = boxOf(it);
+  const seen = {
+    x: (Math.max(left, 0) + Math.min(right, innerWidth)) / 2,
+    y: (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2,
+  };
+  if (elementAt(it, seen) === it) return;
+  reveal(it, () => { const box = boxOf(it); return { x: box.left + box.width / 2, y: box.top + box.height / 2 } }, false);
 };
 // What is at a point, and where that is inside of it if it holds a frame.
 const inside = (it, asked) => {

@@ -26,7 +26,8 @@ pub async fn hover(
 ) -> Result<Outcome, ActError> {
     // What is disabled can be pointed at.
     let need = Need { enabled: false, ..Need::POINTABLE };
-    let aim = Aim::at(page, place, need, budget).await?;
+    let mut aim = Aim::at(page, place, need, budget).await?;
+    aim.approach(page, budget).await?;
     // A disabled button gets no mouse events in older Chromiums, but those of pointers.
     let listen = Listen { key: "hover", types: &["pointerover", "pointermove"], last: "pointermove" };
     let report = listen.begin(&aim.node, budget).await?;

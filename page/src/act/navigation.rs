@@ -55,13 +55,13 @@ impl Navigations {
     }
 
     /// What happened until now.
-    pub(super) fn so_far(mut self) -> Option<Navigation> {
+    pub(super) fn so_far(&mut self) -> Option<Navigation> {
         self.drain();
-        self.found
+        self.found.clone()
     }
 
-    /// What happened until now; a navigation that began is waited for within bounds.
-    pub(super) async fn settled(mut self, budget: &Budget) -> Option<Navigation> {
+    /// Waits for a navigation that began, within bounds.
+    pub(super) async fn settle(&mut self, budget: &Budget) {
         self.drain();
         let patience = budget.child(PATIENCE);
         while self.found.as_ref().is_some_and(|it| it.state == NavigationState::Started) {
@@ -75,7 +75,6 @@ impl Navigations {
                 Ok(None) | Err(_) => break,
             }
         }
-        self.found
     }
 
     fn drain(&mut self) {
@@ -97,7 +96,11 @@ impl Navigations {
             return false;
         }
         let (state, url) = match (&*event.method, params.frame) {
-            ("Page.frameStoppedLoading" | "Page.downloadWillBegin", _) => return true,
+            ("Page.frameStoppedLoading", _) => return true,
+            ("Page.downloadWillBegin", _) => {
+                self.found = self.found.take().filter(|it| it.state != NavigationState::Started);
+                return true;
+            }
             ("Page.frameNavigated", Some(frame)) => {
                 let url = match frame.unreachable_url {
                     Some(url) => url,

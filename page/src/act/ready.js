@@ -42,7 +42,10 @@ const pointsOf = it => {
   if (inView.length) for (const x of [0.2, 0.8]) for (const y of [0.2, 0.8]) points.push(at(inView[0], x, y));
   return points;
 };
-const center = it => Element.prototype.scrollIntoView.call(it, { block: 'center', inline: 'center', behavior: 'instant' });
+const center = (it, always) => reveal(it, () => {
+  const [box] = boxesOf(it);
+  return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+}, always);
 
 const makeReady = async (it, asked) => {
   const begun = performance.now();
@@ -57,7 +60,7 @@ const makeReady = async (it, asked) => {
     if (!asked.visible) return said;
     const seen = [it, ...twin].filter(isSeen);
     if (!seen.length) return { verdict: 'not_visible' };
-    if (mayScroll || !pointsOf(seen[0]).length) { center(seen[0]); scrolled = true }
+    if (mayScroll || !pointsOf(seen[0]).length) { center(seen[0], mayScroll); scrolled = true }
     if (!asked.hit) {
       const [point] = pointsOf(seen[0]);
       return point ? { ...said, point, scrolled } : { verdict: 'not_visible' };

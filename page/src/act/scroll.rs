@@ -68,7 +68,7 @@ pub async fn scroll(
     for node in &nodes {
         node.call::<Option<()>>(&begin, json!(null), budget).await?;
     }
-    let navigations = Navigations::of(page);
+    let mut navigations = Navigations::of(page);
     let wheel = json!({
         "type": "mouseWheel", "x": aim.point.x, "y": aim.point.y, "deltaX": by.dx, "deltaY": by.dy,
         "pointerType": "mouse",

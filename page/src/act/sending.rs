@@ -31,7 +31,7 @@ pub(super) struct Seen {
 pub(super) async fn send_and_hear(
     node: &Node,
     (listen, mut report): (Listen, Reply),
-    navigations: Navigations,
+    mut navigations: Navigations,
     send: impl Future<Output = (bool, Result<(), ActError>)>,
     budget: &Budget,
 ) -> Result<Seen, ActError> {
@@ -53,8 +53,8 @@ pub(super) async fn send_and_hear(
     };
     let ended = match read.map_err(ActError::after_sending) {
         Ok(read) => {
-            let navigation = navigations.settled(budget).await;
-            let observed = Observed { state: Some(read.state), navigation, ..Observed::default() };
+            let mut observed = Observed { state: Some(read.state), ..Observed::default() };
+            settle(node, &mut navigations, &mut observed, budget).await?;
             return Ok(Seen { heard: read.heard, observed });
         }
         Err(error) => error,
@@ -74,8 +74,8 @@ pub(super) async fn send_and_hear(
         }
         // Its document is gone, and our questions with it.
         ActError::Navigated { .. } | ActError::Stale(_) => {
-            observed.navigation = navigations.settled(budget).await;
             observed.state = Some(StateAfter::default());
+            settle(node, &mut navigations, &mut observed, budget).await?;
         }
         ActError::Link { error: CdpError::Detached { .. }, .. } if heard.arrived() => {
             observed.warnings.push("the tab or the frame of the element closed");
@@ -83,4 +83,26 @@ pub(super) async fn send_and_hear(
         error => return Err(error),
     }
     Ok(Seen { heard, observed })
+}
+
+/// What the main frame did; the page may ask whether it may be left.
+pub(super) async fn settle(
+    node: &Node,
+    navigations: &mut Navigations,
+    observed: &mut Observed,
+    budget: &Budget,
+) -> Result<(), ActError> {
+    let settled = async {
+        navigations.settle(budget).await;
+        Ok(())
+    };
+    let settled = node.page.during(budget, settled).await;
+    observed.navigation = navigations.so_far();
+    match settled {
+        Err(ActError::Dialog(dialog)) => observed.dialog = Some(dialog),
+        Err(error @ ActError::Crashed { .. }) => return Err(error.after_sending()),
+        // What was seen is an answer, also at the very end of the budget.
+        Ok(()) | Err(_) => {}
+    }
+    Ok(())
 }

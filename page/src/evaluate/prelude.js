@@ -10,8 +10,18 @@
   // A length over the limit is a size over the limit: no need to encode 100 MiB to know it.
   const bytes = (s) => (s.length * 3 <= limit ? 0 : s.length > limit ? s.length : new TextEncoder().encode(s).length);
   const node = (v) => { try { return v instanceof Node; } catch { return false; } };
+  // What JSON would mix up inside of a value, as text.
+  const lost = (v) => {
+    switch (typeof v) {
+      case 'number': return v - v !== 0 ? `${v}` : v === 0 && 1 / v < 0 ? '-0' : undefined;
+      case 'bigint': return `${v}n`;
+      case 'undefined': case 'function': case 'symbol': return typeof v;
+    }
+  };
+  let loses = false;
   const plain = function (key, v) {
     const raw = this[key];
+    if (lost(v) !== undefined) loses = true;
     if (typeof v === 'bigint') return `${v}n`;
     if (v === null || typeof v !== 'object') return v;
     if (raw === globalThis) return 'ref: <Window>';
@@ -28,6 +38,23 @@
       try { if (v instanceof globalThis[kinds[i][0]]) return kinds[i][1]; } catch { }
     }
     return 'object';
+  };
+  // Where they are, as JSON pointers; at most so many, and not beyond so many values.
+  const losses = (of) => {
+    const found = [], seen = new Set(), open = [[of, '']];
+    for (let left = 100000; open.length > 0 && found.length < 200 && left > 0;) {
+      const [v, path] = open.pop();
+      if (seen.has(v)) continue;
+      seen.add(v);
+      for (const key of Object.keys(v)) {
+        if (left-- <= 0 || found.length >= 200) break;
+        const inner = v[key], at = `${path}/${key.slice(0, 200).replace(/~/g, '~0').replace(/[/]/g, '~1')}`;
+        const what = lost(inner);
+        if (what !== undefined) found.push([at, what]);
+        else if (inner !== null && typeof inner === 'object' && !node(inner) && inner !== globalThis && typeof inner.toJSON !== 'function') open.push([inner, at]);
+      }
+    }
+    return found;
   };
   const describe = (v) => {
     const t = v === null ? 'null' : typeof v;
@@ -54,7 +81,8 @@
     }
     if (j === undefined) return { __proto__: null, t: o, v: null };
     const size = bytes(j);
-    return size > limit ? { __proto__: null, t: o, why: 'too_large', bytes: size } : { __proto__: null, t: o, j };
+    if (size > limit) return { __proto__: null, t: o, why: 'too_large', bytes: size };
+    return loses ? { __proto__: null, t: o, j, at: losses(v) } : { __proto__: null, t: o, j };
   };
   const threw = (e, later) => {
     const of = e !== null && (typeof e === 'object' || typeof e === 'function') ? e : undefined;

@@ -1,6 +1,7 @@
 //! What came back, told apart. Pure.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -20,6 +21,10 @@ pub struct Value {
     /// The value as text where JSON has no form for it: `NaN`, `-Infinity`, `-0`, `123n`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unserializable: Option<String>,
+    /// What JSON has no form for inside of the value, by its JSON pointer (RFC 6901): `NaN`,
+    /// `Infinity`, `-0`, `123n`, `undefined`, `function`, `symbol`; at most 200 of them.
+    #[serde(rename = "unserializableAt", skip_serializing_if = "BTreeMap::is_empty")]
+    pub inside: BTreeMap<String, String>,
     /// Why there is a type but no value.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
@@ -123,6 +128,8 @@ struct Envelope<'a> {
     why: Option<Cow<'a, str>>,
     bytes: Option<u64>,
     #[serde(default)]
+    at: Vec<(String, String)>,
+    #[serde(default)]
     name: String,
     #[serde(default)]
     message: String,
@@ -170,7 +177,9 @@ pub(super) fn read(reply: &RawValue, limit: usize) -> Answer {
         None if !valueless && missing.is_none() => Some(RawValue::NULL.to_owned()),
         result => result,
     };
-    Answer::Value(Value { result, kind: envelope.t.into_owned(), unserializable: envelope.u, missing })
+    let Envelope { t, u, at, .. } = envelope;
+    let inside = at.into_iter().collect();
+    Answer::Value(Value { result, kind: t.into_owned(), unserializable: u, inside, missing })
 }
 
 /// The prelude catches whatever the caller's text throws, so an exception here was raised before
@@ -217,6 +226,10 @@ mod tests {
         assert_eq!(
             rendered(r#"{"t":"object","j":"{\"a\":1.50}"}"#),
             r#"{"result":{"a":1.50},"resultType":"object"}"#
+        );
+        assert_eq!(
+            rendered(r#"{"t":"array","j":"[null]","at":[["/0","NaN"]]}"#),
+            r#"{"result":[null],"resultType":"array","unserializableAt":{"/0":"NaN"}}"#
         );
         assert_eq!(
             rendered(r#"{"t":"string","why":"too_large","bytes":200}"#),

@@ -73,7 +73,13 @@ async fn attempt(
     // The frame that is asked for may be any of them.
     let mut page = Page::known(&processes, if part.is_all() { limits.frames } else { usize::MAX });
     page.place(&processes).await?;
-    let place = page.narrow(&processes, part).await?;
+    let place = match page.narrow(&processes, part).await {
+        // The selector may have been tried on the next document.
+        Err(SnapshotError::NoFrame(_) | SnapshotError::NotAFrame(_)) if page.is_gone(&processes).await? => {
+            return Ok(None);
+        }
+        found => found?,
+    };
     let shown = page.read(&processes, place.as_ref(), limits).await?;
     let scope = place.map(|place| page.scope(&processes, &place));
     let Page { mut frames, mut not_read, .. } = page;
@@ -226,6 +232,13 @@ impl Page {
             }
         }
         Ok(Some(place))
+    }
+
+    /// Whether the tab shows another document by now.
+    async fn is_gone(&self, processes: &[Process<'_>]) -> Result<bool, CdpError> {
+        let asked = processes[0].ask_frames().await?;
+        let now = processes[0].hear_frames(asked).await?;
+        Ok(now.first().is_none_or(|main| main.document != self.frames[0].document))
     }
 
     fn scope(&self, processes: &[Process<'_>], place: &scope::Place) -> Scope {

@@ -85,8 +85,12 @@ impl Memory {
         let Some(backend_node_id) = found.backend_node_id else {
             return Err(SnapshotError::NotAFrame(SnapshotError::shown(text)));
         };
-        let text = found.id.to_string();
-        Ok(FrameElement::Node { frame: Arc::clone(&found.frame), backend_node_id, text })
+        Ok(FrameElement::Node {
+            frame: Arc::clone(&found.frame),
+            document: Arc::clone(&found.document),
+            backend_node_id,
+            text: found.id.to_string(),
+        })
     }
 
     /// Makes the answer of what was read.

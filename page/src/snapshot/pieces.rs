@@ -11,7 +11,7 @@ use tabvisor_cdp::link::Session;
 
 use super::ax::AxTree;
 use super::dom::DomDocument;
-use super::process::Process;
+use super::process::{Process, read_tree};
 
 /// Most nodes that are read one by one.
 pub(super) const MOST: usize = 5_000;
@@ -70,7 +70,7 @@ pub(super) async fn read(process: &Process<'_>, nodes: &[i64]) -> Result<AxTree,
         }
     }
     let merged = format!("{{\"nodes\":[{}]}}", parts.join(","));
-    process.read_tree(&merged, usize::MAX)
+    read_tree(&merged, usize::MAX)
 }
 
 /// What stands in the only list of a reply.

@@ -97,12 +97,7 @@ impl Process<'_> {
 
     /// The tree that was asked for, at most `most` nodes of it.
     pub(super) async fn hear_tree(&self, reply: Reply, most: usize) -> Result<AxTree, CdpError> {
-        self.read_tree(hear(TREE, reply, &self.budget).await?.get(), most)
-    }
-
-    /// A tree from the text of a reply.
-    pub(super) fn read_tree(&self, text: &str, most: usize) -> Result<AxTree, CdpError> {
-        read(TREE, text, |text| AxTree::read(text, most))
+        read_tree(hear(TREE, reply, &self.budget).await?.get(), most)
     }
 
     /// Asks for the frames again.
@@ -114,6 +109,11 @@ impl Process<'_> {
     pub(super) async fn hear_frames(&self, reply: Reply) -> Result<Vec<KnownFrame>, CdpError> {
         read_frames(&hear(FRAMES, reply, &self.budget).await?)
     }
+}
+
+/// At most `most` nodes of a tree, from the text of a reply.
+pub(super) fn read_tree(text: &str, most: usize) -> Result<AxTree, CdpError> {
+    read(TREE, text, |text| AxTree::read(text, most))
 }
 
 async fn send(

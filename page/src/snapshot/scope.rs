@@ -10,7 +10,7 @@ use super::error::SnapshotError;
 use super::frame::{Frame, Scope};
 use super::process::Process;
 use super::query::{self, Answer, Found};
-use crate::refs::FrameId;
+use crate::refs::{DocumentId, FrameId, StaleReason, StaleRef};
 
 /// How a request names a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum FrameElement {
     Node {
         /// The frame that it is in.
         frame: FrameId,
+        /// The document of that frame.
+        document: DocumentId,
         /// The element.
         backend_node_id: i64,
         /// Its ref.
@@ -77,22 +79,26 @@ pub(super) async fn find<'a>(
                 Ok(Answer::Invalid) => {
                     return Err(SnapshotError::BadSelector { field: "frame", text: shown() });
                 }
-                Ok(Answer::One(found)) => held(frames, found).ok_or(SnapshotError::NotAFrame(shown()))?,
+                Ok(Answer::One(found)) => held(frames, found, css)?,
                 Ok(Answer::Nothing) => return Err(SnapshotError::NoFrame(shown())),
                 // The document is gone, and the proof after the reading will show it.
                 Err(CdpError::Protocol { .. }) => None,
                 Err(error) => return Err(error.into()),
             }
         }
-        Some(FrameElement::Node { frame, backend_node_id, text }) => {
+        Some(FrameElement::Node { frame, document, backend_node_id, text }) => {
+            let stale = |reason| Err(SnapshotError::StaleFrame(StaleRef::new(text, reason)));
             match frames.iter().position(|it| it.id == *frame) {
-                None => None,
-                Some(at) => match home(at).of_node(*backend_node_id).await {
-                    Ok(found) => held(frames, found)
-                        .ok_or_else(|| SnapshotError::NotAFrame(SnapshotError::shown(text)))?,
-                    Err(CdpError::Protocol { .. }) => None,
-                    Err(error) => return Err(error.into()),
-                },
+                // Another document may have another element of that id.
+                Some(0) if frames[0].document != *document => return stale(StaleReason::DocumentChanged),
+                Some(at) if frames[at].document == *document => {
+                    match home(at).of_node(*backend_node_id).await {
+                        Ok(found) => held(frames, found, text)?,
+                        Err(CdpError::Protocol { .. }) => return stale(StaleReason::NodeDetached),
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                _ => return stale(StaleReason::FrameChanged),
             }
         }
     };
@@ -114,10 +120,12 @@ pub(super) async fn find<'a>(
     Ok(Place { frame, element })
 }
 
-/// The index of the frame that an element holds; the inner none if it is not among the frames.
-fn held(frames: &[Frame], found: Found) -> Option<Option<usize>> {
-    let frame = found.holds?;
-    Some(frames.iter().position(|it| it.id == frame))
+/// The index of the frame that an element holds; none if it is not among the frames.
+fn held(frames: &[Frame], found: Found, text: &str) -> Result<Option<usize>, SnapshotError> {
+    match found.holds {
+        Some(frame) => Ok(frames.iter().position(|it| it.id == frame)),
+        None => Err(SnapshotError::NotAFrame(SnapshotError::shown(text))),
+    }
 }
 
 impl Process<'_> {
