@@ -157,6 +157,21 @@ async fn submit_presses_enter_and_tells_what_became_of_the_field() {
     );
     assert_eq!(said["observed"]["deliveredChars"], 1, "the second key is under way; {said}");
     stage.answer(true).await;
+    for mode in MODES {
+        stage.write_on("<input id=a oninput='alert(value)'>").await;
+        let said = stage.type_in("#a", "m", mode).await;
+        let seen = &said["observed"];
+        assert_eq!(
+            (&said["effect"], &seen["dialog"]["message"]),
+            (&json!("unverifiable"), &json!("m")),
+            "{said}"
+        );
+        stage.answer(true).await;
+    }
+    stage.write_on("<input id=a onfocus='alert(1)'>").await;
+    let said = stage.type_in("#a", "m", TypeMode::InsertText).await;
+    assert_eq!((&said["kind"], &said["sent"]), (&json!("dialog_open"), &json!(false)), "{said}");
+    stage.answer(true).await;
     stage.stop().await;
 }
 

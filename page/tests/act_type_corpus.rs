@@ -196,6 +196,47 @@ async fn who_really_gets_the_text_is_noticed() {
 }
 
 #[tokio::test]
+async fn names_that_a_page_gives_its_elements_confuse_nothing() {
+    let stage = Stage::start().await;
+    stage
+        .write_on(
+            "<img name=execCommand><img name=createElement><img name=activeElement><input id=typing><input id=getSelection>
+            <form contenteditable id=e>old<input name=innerText><input name=isContentEditable></form>
+            <form><input id=a name=value value=old><input name=select></form><div id=e2 contenteditable>old</div>",
+        )
+        .await;
+    for mode in MODES {
+        for id in ["a", "e2", "typing"] {
+            let said = stage.replace_in(&format!("#{id}"), "new", mode).await;
+            assert_eq!(
+                (&said["effect"], &said["observed"]["value"]),
+                (&json!("confirmed"), &json!("new")),
+                "{said}"
+            );
+        }
+    }
+    let said = stage.type_in("#e", "new ", TypeMode::InsertText).await;
+    assert_eq!(said["effect"], "confirmed", "{said}");
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn a_tab_in_the_background_is_typed_into() {
+    let stage = Stage::start().await;
+    stage.write_on("<input id=a onfocus='items.push(`focus`)'><div id=e contenteditable></div>").await;
+    let front = serde_json::json!({ "url": stage.url("/front") });
+    stage.link.root().call("Target.createTarget", front, &support::budget()).await.unwrap();
+    for mode in MODES {
+        for id in ["a", "e"] {
+            let said = stage.replace_in(&format!("#{id}"), "Buy milk\n", mode).await;
+            assert_eq!(said["effect"], "confirmed", "{id} {mode:?} {said}");
+        }
+    }
+    assert_eq!(stage.evaluate("items[0]").await, "focus");
+    stage.stop().await;
+}
+
+#[tokio::test]
 async fn fields_in_shadow_trees_and_frames_are_typed_into() {
     let stage = Stage::start().await;
     stage.serve("/inner", "<input id=in><script>window.enters=0;document.getElementById('in').onkeydown=e=>enters+=e.keyCode===13</script>");

@@ -15,7 +15,7 @@ use super::ready::{self, Facts, Need, Ready, make_ready};
 use super::target::{Place, Point};
 
 /// `aria-disabled` keeps nobody from clicking.
-const SOFTLY_DISABLED: &str = "the element says aria-disabled; the page may ignore this";
+pub(super) const SOFTLY_DISABLED: &str = "the element says aria-disabled; the page may ignore this";
 const BY_LABEL: &str = "the element itself cannot be hit; its label was used";
 
 /// A pointer over a label is over its field, too.

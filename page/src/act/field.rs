@@ -192,7 +192,8 @@ impl Node {
 
     /// What it holds now; waits up to half a second for a page that rewrites it.
     pub(super) async fn read_back(&self, budget: &Budget) -> Result<ReadBack, ActError> {
-        self.ask("readBack", Value::Null, budget).await
+        let most = (budget.left_ms() / 2).min(500);
+        self.ask("readBack", json!({ "most": most }), budget).await
     }
 
     /// What it holds a moment after Enter.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
 
+use super::aim::SOFTLY_DISABLED;
 use super::chord::Chord;
 use super::error::ActError;
 use super::field::{FieldAfterEnter, FieldFacts, FieldKind, ReadBack, Verdict};
@@ -44,7 +45,9 @@ struct Sent {
     count: usize,
     /// A key took the focus elsewhere.
     left_field: bool,
+    /// What ended it, of which something was sent or not.
     error: Option<ActError>,
+    was_sent: bool,
 }
 
 /// Enters text, reads back what the field makes of it, and presses Enter where it is asked for.
@@ -112,10 +115,12 @@ pub(super) async fn type_into(
             return Err(ActError::Invalid { field: "text", why });
         }
     }
-    ask(&node, Need::VISIBLE, budget).await?;
+    let ready = ask(&node, Need::VISIBLE, budget).await?;
     let empty = node.prepare(&plan.text, replace, budget).await?;
     let sent = send(page, &node, facts.kind, &plan, replace && !empty, request.delay, budget).await;
-    conclude(page, &node, facts, &plan, sent, budget).await
+    let mut outcome = conclude(page, &node, facts, &plan, sent, budget).await?;
+    outcome.observed.warnings.extend(ready.softly_disabled.then_some(SOFTLY_DISABLED));
+    Ok(outcome)
 }
 
 /// Sends the text; what was selected is replaced by it.
@@ -163,7 +168,7 @@ async fn send(
         .await;
     let was_sent = keyboard.sent || by_page;
     let error = done.err().map(|error| if was_sent { error.after_sending() } else { error });
-    Sent { count, left_field, error }
+    Sent { count, left_field, error, was_sent }
 }
 
 /// Text as an input method enters it. It has no newlines outside of a textarea: a rich editor
@@ -229,14 +234,19 @@ async fn conclude(
     // What was typed led to something that ends every further question.
     seen.delivered_chars = sent.count;
     match error {
-        Some(ActError::Dialog(dialog)) if sent.count > 0 => observed.dialog = Some(dialog),
-        Some(ActError::Navigated { .. } | ActError::Stale(_)) if sent.count > 0 => {
+        Some(ActError::Dialog(dialog)) if sent.was_sent => observed.dialog = Some(dialog),
+        Some(ActError::Navigated { .. } | ActError::Stale(_)) if sent.was_sent => {
             observed.warnings.push("the field was gone before it could be read back");
         }
         Some(error) => return Err(error),
         None => {}
     }
-    let effect = if sent.count < requested { Effect::Partial } else { Effect::Unverifiable };
+    // The character under way may have arrived.
+    let effect = if sent.count + 1 < requested && plan.mode == TypeMode::Keystrokes {
+        Effect::Partial
+    } else {
+        Effect::Unverifiable
+    };
     observed.input = Some(InputSeen::Text(seen));
     Ok(Outcome { effect, route, observed })
 }
