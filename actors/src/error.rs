@@ -12,6 +12,7 @@ use tabvisor_page::dialog::{Dialog, NotPending};
 use tabvisor_page::evaluate::{BlockedBy, EvaluateError};
 use tabvisor_page::navigate::{BadUrl, NavigateError};
 use tabvisor_page::refs::StaleRef;
+use tabvisor_page::screenshot::ShotError;
 use tabvisor_page::snapshot::SnapshotError;
 
 use crate::ids::{Epoch, TabId};
@@ -104,6 +105,9 @@ pub enum TabError {
     /// There is no snapshot.
     #[error(transparent)]
     Snapshot(SnapshotError),
+    /// There is no picture.
+    #[error(transparent)]
+    Screenshot(ShotError),
     /// The action was not done, or is not known to have been.
     #[error(transparent)]
     Act(ActError),
@@ -209,6 +213,7 @@ impl TabError {
             Self::StaleRef(_) => "stale_ref",
             Self::Ambiguous { .. } => "ambiguous_ref",
             Self::Snapshot(error) => snapshot_kind(error),
+            Self::Screenshot(error) => shot_kind(error),
             Self::Act(error) => act_kind(error),
             Self::NoDialog(_) => "no_dialog",
             Self::Dialog(_) => "dialog_open",
@@ -231,7 +236,7 @@ impl TabError {
             | "no_match" | "ambiguous" | "not_visible" | "moving" | "disabled" | "covered"
             | "not_editable" | "timeout" | "dialog_open" | "navigated" | "navigation_failed"
             | "no_document" => Origin::Page,
-            "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" => Origin::Tab,
+            "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "not_rendering" => Origin::Tab,
             "browser_lost" | "unavailable" | "link_failed" | "protocol" => Origin::Browser,
             _ => Origin::Tabvisor,
         }
@@ -304,6 +309,17 @@ fn evaluate_kind(error: &EvaluateError) -> &'static str {
         EvaluateError::Crashed => "crashed",
         EvaluateError::Link(error) => cdp_kind(error),
         EvaluateError::Unreadable(_) => "internal",
+    }
+}
+
+fn shot_kind(error: &ShotError) -> &'static str {
+    match error {
+        ShotError::NotRendering { .. } => "not_rendering",
+        ShotError::Gone => "stale_ref",
+        ShotError::NoBox | ShotError::Empty => "not_visible",
+        ShotError::FrameSilent => "tab_stuck",
+        ShotError::BadImage(_) => "internal",
+        ShotError::Link(error) => cdp_kind(error),
     }
 }
 

@@ -11,7 +11,8 @@
 //! | `service` | what the routes share |
 //! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `act`, `navigate`, `snapshot`, `dialogs`, `health` | the routes |
+//! | `tabs`, `act`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `health` | the routes |
+//! | `pictures` | where screenshots are put |
 //! | `error`, `table` | what a failed request is answered with |
 
 mod access;
@@ -24,6 +25,8 @@ mod health;
 mod hosts;
 mod kinds;
 mod navigate;
+mod pictures;
+mod screenshot;
 mod service;
 mod snapshot;
 mod table;
@@ -55,6 +58,7 @@ pub fn router(service: Service) -> Router {
         .route("/act", post(act::act))
         .route("/navigate", post(navigate::navigate))
         .route("/snapshot", get(snapshot::snapshot))
+        .route("/screenshot", post(screenshot::screenshot))
         .route("/dialogs", get(dialogs::list))
         .route("/hooks/dialog", post(dialogs::answer))
         .route("/healthz", get(health::healthz));

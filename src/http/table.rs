@@ -15,6 +15,7 @@
 //! | page navigated, navigation failed | 500 | | `navigated`, `navigation_failed`, `no_document` |
 //! | ref that names nothing, or several elements | 500 | | `stale_ref`, `ambiguous_ref` |
 //! | element that cannot be acted on | 500 | `ACT_OPERATION_FAILED` | `no_match`, `ambiguous`, `not_visible`, `moving`, `disabled`, `covered`, `not_editable` |
+//! | page that renders no frame | 500 | `ACT_OPERATION_FAILED` | `not_rendering` |
 //! | dialog to be answered that is not open | 500 | | `no_dialog` |
 //! | document that changed while it was read | 500 | | `document_changed` |
 //! | bug of ours | 500 | | `internal` |
@@ -46,7 +47,9 @@ impl From<TabError> for ApiError {
                 api.retry_after(Duration::from_millis(retry_after_ms))
             }
             _ if reason(&error) == "timeout" => api.code(Code::OperationFailed),
-            TabError::Evaluate(EvaluateError::Crashed | EvaluateError::Interrupted) | TabError::Act(_)
+            TabError::Evaluate(EvaluateError::Crashed | EvaluateError::Interrupted)
+            | TabError::Act(_)
+            | TabError::Screenshot(_)
                 if api.status() == StatusCode::INTERNAL_SERVER_ERROR =>
             {
                 api.code(Code::OperationFailed)

@@ -168,7 +168,7 @@ async fn perform(stage: &Stage, page: &ActPage, what: Act, budget: &Budget) -> R
 }
 
 /// What a caller's name stands for now.
-async fn resolve(stage: &Stage, named: Named, budget: &Budget) -> Result<Target, TabError> {
+pub(super) async fn resolve(stage: &Stage, named: Named, budget: &Budget) -> Result<Target, TabError> {
     let text = match named {
         Named::Css(selector) => return Ok(Target::Css(selector)),
         Named::Ref(text) => text,

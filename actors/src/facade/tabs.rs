@@ -2,6 +2,7 @@
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::navigate::{self, Landed, WaitUntil};
+use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
 
 use super::Supervisor;
@@ -9,7 +10,7 @@ use super::admission::{check_budget, permit};
 use super::ask::{Unanswered, ask};
 use super::browsers::browser_error;
 use super::explain::{self, explain};
-use crate::action::{Act, Acted, Action, Done};
+use crate::action::{Act, Acted, Action, Done, Screenshot, ScreenshotRequest};
 use crate::browser::BrowserMsg;
 use crate::error::TabError;
 use crate::ids::{BrowserId, TabId};
@@ -81,8 +82,40 @@ impl Supervisor {
         budget: &Budget,
     ) -> Result<Snapshot, TabError> {
         request.check()?;
+        Ok(self.snapshot_with_picture(tab, Request { labels: false, ..request }, budget).await?.0)
+    }
+
+    /// The same, and where `request` asks for labels a picture of the viewport with the refs of the
+    /// snapshot drawn onto it.
+    ///
+    /// # Errors
+    /// Also [`TabError::Screenshot`].
+    pub async fn snapshot_with_picture(
+        &self,
+        tab: TabId,
+        request: Request,
+        budget: &Budget,
+    ) -> Result<(Snapshot, Option<Labelled>), TabError> {
+        request.check()?;
         match self.act(tab, Action::Snapshot(request), budget).await? {
             Done::Snapshot(snapshot) => Ok(*snapshot),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Takes a picture of a tab.
+    ///
+    /// # Errors
+    /// [`TabError::Screenshot`], [`TabError::Dialog`], [`TabError::Stuck`], limits, and whatever
+    /// ends a call.
+    pub async fn screenshot(
+        &self,
+        tab: TabId,
+        request: ScreenshotRequest,
+        budget: &Budget,
+    ) -> Result<Screenshot, TabError> {
+        match self.act(tab, Action::Screenshot(request), budget).await? {
+            Done::Screenshot(screenshot) => Ok(*screenshot),
             other => Err(unexpected(&other)),
         }
     }
