@@ -114,14 +114,15 @@ async fn what_is_covered_is_not_clicked() {
     assert_eq!(stage.evaluate("seen").await, json!([]), "nothing was dispatched");
     stage.evaluate("banner.style.pointerEvents='none'").await;
     assert_eq!(stage.click("#b").await.unwrap().effect, Effect::Confirmed);
-    // What goes away soon is waited for once.
+    // What goes away soon is waited for: it is still there at the second look, after scrolling.
     stage
         .show(
-            "<button id=b>B</button><div id=banner style='position:fixed;inset:0'>Wait</div>
-        <script>addEventListener('message', () => setTimeout(() => banner.remove(), 60))</script>",
+            "<div style='height:900px'></div><button id=b>B</button><div style='height:900px'></div>
+        <div id=banner style='position:fixed;inset:0'>Wait</div>
+        <script>scrollTo(0, 700); setTimeout(() => addEventListener('scroll', () => setTimeout(() => banner.remove(), 100)), 200)</script>",
         )
         .await;
-    stage.evaluate("postMessage(1)").await;
+    stage.evaluate("new Promise(done => setTimeout(done, 300))").await;
     assert_eq!(stage.click("#b").await.unwrap().effect, Effect::Confirmed);
     assert_eq!(stage.clicks().await, json!(["b"]));
     stage.stop().await;
@@ -164,7 +165,9 @@ async fn what_is_out_of_view_is_scrolled_to() {
 async fn a_wrapped_link_is_hit_on_one_of_its_lines() {
     let stage = Stage::start().await;
     // H4: the middle of the box is not the link.
-    stage.show("<p style='width:8ch;font:20px monospace'>aaa <a id=a href=/landed>bbb ccc ddd</a></p>").await;
+    stage
+        .show("<p style='width:40ch;font:20px monospace'>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa <a id=a href=/landed>bb cc</a></p>")
+        .await;
     let rects = stage.evaluate("a.getClientRects().length").await;
     assert!(rects.as_u64().unwrap() >= 2);
     let done = stage.click("#a").await.unwrap();
@@ -279,7 +282,7 @@ async fn labels_and_shadow_trees() {
     stage.show("<x-a></x-a><x-b><i id=light>Light</i></x-b><script>
         const make = (tag, mode, html) => { const root = document.querySelector(tag).attachShadow({ mode }); root.innerHTML = html; return root };
         window.open_ = make('x-a', 'open', '<button>Open</button>');
-        window.closed_ = make('x-b', 'closed', '<button id=k>Closed <slot></slot></button>');
+        window.closed_ = make('x-b', 'closed', '<button id=k><slot></slot></button>');
         window.got = [];
         for (const root of [open_, closed_]) root.firstChild.onclick = event => got.push(event.isTrusted);
     </script>").await;

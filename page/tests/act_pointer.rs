@@ -102,6 +102,11 @@ async fn the_wheel_tells_how_far_it_went() {
     stage.evaluate("scrollTo(0, 0)").await;
     let done = scroll(&stage.page, None, up, &budget()).await.unwrap();
     assert_eq!(done.effect, Effect::SuspectedNoop, "at its end already: {done:?}");
+    stage.show("<div id=map style='width:300px;height:300px'></div><script>
+        map.addEventListener('wheel', event => { event.preventDefault(); window.zoom = event.deltaY }, { passive: false })</script>").await;
+    let done = scroll(&stage.page, Some(&css_place("#map")), by, &budget()).await.unwrap();
+    assert_eq!((done.effect, stage.evaluate("zoom").await), (Effect::Confirmed, json!(300)));
+    assert_eq!(done.observed.pointer.unwrap().default_prevented, Some(true));
     let nothing = scroll(&stage.page, None, Scroll::default(), &budget()).await.unwrap_err();
     assert!(nothing.to_string().starts_with("dx, dy: "), "{nothing}");
     stage.stop().await;

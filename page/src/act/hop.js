@@ -22,7 +22,7 @@ const hop = async (it, asked) => {
   // Something of the page may lie over the edge of the viewport.
   return attempt(true);
 };
-// Brings a frame into view: out of it, it is not drawn and cannot be asked what is where.
+// Brings a frame into view: out of it, it is not drawn, and its animation frames do not come.
 const show = it => {
   const { left, top, right, bottom } = boxOf(it);
   const seen = {

@@ -51,7 +51,7 @@ struct Frame {
 
 impl Navigations {
     pub(super) fn of(page: &ActPage) -> Self {
-        Self { main: page.main.clone(), events: page.session.subscribe(EVENTS, 64), found: None }
+        Self { main: page.main.clone(), events: page.session.subscribe(EVENTS, 256), found: None }
     }
 
     /// What happened until now.

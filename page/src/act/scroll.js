@@ -23,5 +23,5 @@ const endScroll = async (it, { left }) => {
     if (still >= (now.x || now.y ? 5 : 12) || performance.now() > until) break;
   }
   delete globalThis.tabvisorScroll;
-  return { moved: last, state: stateOf(it) };
+  return last;
 };

@@ -7,14 +7,16 @@ use tabvisor_cdp::budget::Budget;
 
 use super::aim::Aim;
 use super::error::ActError;
+use super::heard::{Listen, ReadBack};
 use super::navigation::Navigations;
 use super::node::Node;
-use super::outcome::{Effect, Observed, Outcome, PointerSeen, Route, StateAfter};
+use super::outcome::{Effect, Observed, Outcome, PointerSeen, Route};
 use super::page::ActPage;
 use super::ready::{Need, make_ready};
 use super::target::{Place, Point, Target};
 
 const SCROLL: &str = include_str!("scroll.js");
+const WHEEL: Listen = Listen { key: "wheel", types: &["wheel"], last: "wheel" };
 
 /// How far the wheel turns, in CSS pixels: to the right and down.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,12 +25,6 @@ pub struct Scroll {
     pub dx: f64,
     /// Down.
     pub dy: f64,
-}
-
-#[derive(Deserialize)]
-struct Moved {
-    moved: Point,
-    state: StateAfter,
 }
 
 impl Scroll {
@@ -68,6 +64,7 @@ pub async fn scroll(
     for node in &nodes {
         node.call::<Option<()>>(&begin, json!(null), budget).await?;
     }
+    drop(WHEEL.begin(&aim.node, budget).await?);
     let mut navigations = Navigations::of(page);
     let wheel = json!({
         "type": "mouseWheel", "x": aim.point.x, "y": aim.point.y, "deltaX": by.dx, "deltaY": by.dy,
@@ -88,11 +85,12 @@ pub async fn scroll(
         Err(error) => Err(error),
     };
     let effect = match read {
-        Ok((moved, state)) => {
-            let seen = PointerSeen { point: aim.point, scrolled: Some(moved), ..PointerSeen::default() };
-            observed.pointer = Some(seen);
+        Ok((moved, ReadBack { heard, state })) => {
+            // A map moves by itself what the browser would not.
+            let taken = heard.prevented("wheel");
+            observed.pointer = Some(PointerSeen { scrolled: Some(moved), ..heard.seen(aim.point) });
             observed.state = Some(state);
-            if moved == Point::default() { Effect::SuspectedNoop } else { Effect::Confirmed }
+            if taken || moved != Point::default() { Effect::Confirmed } else { Effect::SuspectedNoop }
         }
         Err(ActError::Dialog(dialog)) => {
             observed.dialog = Some(dialog);
@@ -104,15 +102,14 @@ pub async fn scroll(
     Ok(Outcome { effect, route: Route::TrustedInput, observed })
 }
 
-async fn read_back(nodes: &[&Node], budget: &Budget) -> Result<(Point, StateAfter), ActError> {
+async fn read_back(nodes: &[&Node], budget: &Budget) -> Result<(Point, ReadBack), ActError> {
     let end = format!("(it,asked)=>{{{SCROLL}\nreturn endScroll(it,asked)}}");
-    let (mut all, mut state) = (Point::default(), None);
+    let mut all = Point::default();
     for node in nodes {
-        let read: Moved = node.call(&end, json!({ "left": budget.left_ms() }), budget).await?;
-        all = Point { x: all.x + read.moved.x, y: all.y + read.moved.y };
-        state.get_or_insert(read.state);
+        let moved: Point = node.call(&end, json!({ "left": budget.left_ms() }), budget).await?;
+        all = Point { x: all.x + moved.x, y: all.y + moved.y };
     }
-    Ok((all, state.unwrap_or_default()))
+    Ok((all, WHEEL.read_back(nodes[0], budget).await?))
 }
 
 /// Scrolls an element to where it can be seen.
