@@ -10,6 +10,8 @@ mod typing;
 
 use serde_json::json;
 
+use tabvisor_page::act::TypeMode;
+
 use support::Stage;
 
 #[tokio::test]
@@ -85,6 +87,20 @@ async fn what_the_page_did_with_a_key_is_told() {
     assert_eq!((&said["kind"], &said["sent"]), (&json!("dialog_open"), &json!(false)), "{said}");
     stage.answer(true).await;
     stage.until("$('a').value==='yd'").await;
+    // A page that keeps keys to itself, before anybody else hears of them.
+    stage
+        .write_on(
+            "<input id=a><script>addEventListener('keydown',e=>{items.push(e.key);e.stopImmediatePropagation()},true)</script>
+            <iframe srcdoc='<input>'></iframe><p id=p>text",
+        )
+        .await;
+    let said = stage.type_in("#a", "x\n", TypeMode::InsertText).await;
+    assert_eq!(
+        (&said["effect"], &said["observed"]["enterPressed"]),
+        (&json!("confirmed"), &json!(true)),
+        "{said}"
+    );
+    assert_eq!(stage.evaluate("items").await, json!(["Enter"]));
     // Without a focus the body gets it.
     stage.evaluate("document.activeElement.blur()").await;
     let said = stage.press("PageDown", None).await;

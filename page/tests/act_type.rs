@@ -168,7 +168,7 @@ async fn submit_presses_enter_and_tells_what_became_of_the_field() {
         );
         stage.answer(true).await;
     }
-    stage.write_on("<input id=a onfocus='alert(1)'>").await;
+    stage.write_on("<input id=a onfocus='if(!window.once){once=1;alert(1)}'>").await;
     let said = stage.type_in("#a", "m", TypeMode::InsertText).await;
     assert_eq!((&said["kind"], &said["sent"]), (&json!("dialog_open"), &json!(false)), "{said}");
     stage.answer(true).await;
@@ -270,11 +270,44 @@ async fn replace_replaces_and_without_it_text_is_added_in_every_kind_of_field() 
 }
 
 #[tokio::test]
+async fn very_many_lines_do_not_hold_up_the_page() {
+    let stage = Stage::start().await;
+    stage.write_on("<textarea id=a>old\n</textarea>").await;
+    let text = "lorem ipsum\n".repeat(100_000);
+    let said = stage.type_in("#a", &text, TypeMode::InsertText).await;
+    let seen = &said["observed"];
+    assert_eq!((&said["effect"], &said["route"]), (&json!("confirmed"), &json!("page")));
+    assert_eq!((&seen["requestedChars"], &seen["valueChars"]), (&json!(1_200_000), &json!(1_200_004)));
+    assert!(
+        seen["value"].as_str().unwrap().starts_with("old\nlorem")
+            && seen["value"].as_str().unwrap().len() < 3_000
+    );
+    assert_eq!(
+        stage.evaluate("[$('a').value.length,inputs]").await,
+        json!([1_200_004, ["input a", "change a"]])
+    );
+    stage.stop().await;
+}
+
+#[tokio::test]
 async fn text_goes_to_the_caret_of_what_has_the_focus() {
     let stage = Stage::start().await;
     stage.write_on("<input id=a value=ad><p id=p>text").await;
     let said = told(insert_text(&stage.page, "x", &budget()).await);
     assert_eq!(said["kind"], "not_editable", "{said}");
+    // As terminals in pages do it.
+    stage
+        .write_on("<textarea id=t style='position:absolute;left:-9999em'></textarea><input id=a value=ad>")
+        .await;
+    let said = stage.type_in("#t", "ls", TypeMode::Keystrokes).await;
+    assert_eq!((&said["kind"], &said["sent"]), (&json!("not_visible"), &json!(false)), "{said}");
+    stage.evaluate("$('t').focus()").await;
+    let said = told(insert_text(&stage.page, "ls\n", &budget()).await);
+    assert_eq!(
+        (&said["effect"], stage.evaluate("$('t').value").await),
+        (&json!("confirmed"), json!("ls\n")),
+        "{said}"
+    );
     stage.evaluate("$('a').focus(),$('a').setSelectionRange(1,1)").await;
     let said = told(insert_text(&stage.page, "bc", &budget()).await);
     assert_eq!(

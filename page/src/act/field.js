@@ -52,7 +52,7 @@ const probe = it => {
     verdict: 'field', kind, words: words(el), off: off || undefined,
     readOnly: !!el.readOnly && ['line', 'value', 'textarea'].includes(kind),
     type: el instanceof HTMLInputElement ? el.type : '',
-    checked: stateOf(el).checked, multiple: !!el.multiple,
+    checked: stateOf(el).checked, multiple: !!el.multiple, focused: hasFocus(el),
   };
 };
 
@@ -129,8 +129,8 @@ const prepare = async (it, asked) => {
 const command = (name, value) => Document.prototype.execCommand.call(document, name, false, value);
 // As a framework's own tests do it: the native setter, which a page that watches its field's
 // property does not notice, then the events that make it look.
-const setValue = (it, { text }) => {
-  const field = fieldOf(it), { el, kind } = field;
+const setValue = it => {
+  const { field: { el, kind }, text, expected } = globalThis.tabvisorTyping;
   if (kind === 'editable') {
     getSelection().selectAllChildren(el);
     const lines = text.split('\n');
@@ -141,7 +141,7 @@ const setValue = (it, { text }) => {
     });
     return;
   }
-  el.value = text;
+  el.value = expected;
   el.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true, inputType: 'insertReplacementText', data: text }));
   el.dispatchEvent(new Event('change', { bubbles: true }));
 };

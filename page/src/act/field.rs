@@ -76,6 +76,8 @@ pub(super) struct FieldFacts {
     pub(super) r#type: String,
     pub(super) checked: Option<String>,
     pub(super) multiple: bool,
+    /// It has the focus.
+    pub(super) focused: bool,
 }
 
 #[derive(Deserialize)]
@@ -180,9 +182,10 @@ impl Node {
         }
     }
 
-    /// The native setter, and the events that make a page look.
-    pub(super) async fn set_value(&self, text: &str, budget: &Budget) -> Result<(), ActError> {
-        self.ask("setValue", json!({ "text": text }), budget).await
+    /// Gives it the text that it was prepared for, with the native setter and the events that make a
+    /// page look.
+    pub(super) async fn set_value(&self, budget: &Budget) -> Result<(), ActError> {
+        self.ask("setValue", Value::Null, budget).await
     }
 
     /// Ends a paragraph at the caret, without a key.

@@ -16,7 +16,7 @@ use super::page::ActPage;
 use super::sending::{Seen, send_and_hear};
 use super::target::Target;
 
-const LISTEN: Listen = Listen { key: "key", types: &["keydown"], last: "keydown" };
+const LISTEN: Listen = Listen { key: "key", types: &["keydown", "keypress", "keyup"], last: "keydown" };
 /// Longest time that a key is held.
 const LONGEST: Duration = Duration::from_secs(5);
 
@@ -50,7 +50,7 @@ pub async fn press(page: &ActPage, press: &Press, budget: &Budget) -> Result<Out
     };
     let in_frame = press.on.is_none() && node.is_frame(budget).await?;
     let Seen { heard, mut observed } = press_on(page, &node, &press.chord, press.hold_for, budget).await?;
-    let seen = heard.complete;
+    let seen = is_seen(&heard);
     observed.input = Some(InputSeen::Key(KeySeen {
         chord: press.chord.to_string(),
         in_frame,
@@ -103,7 +103,12 @@ pub(super) async fn press_on(
     send_and_hear(node, (LISTEN, report), navigations, send, budget).await
 }
 
+/// Whether the page saw the key. One that keeps going down to itself lets us hear of it going up.
+fn is_seen(heard: &Heard) -> bool {
+    !heard.events.is_empty()
+}
+
 /// Whether the page saw the key on the element that was meant.
 pub(super) fn arrived(heard: &Heard) -> bool {
-    heard.complete && heard.received != Some(false)
+    is_seen(heard) && heard.received != Some(false)
 }

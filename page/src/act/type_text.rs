@@ -39,8 +39,8 @@ pub struct TypeText {
     pub delay: Duration,
 }
 
-/// What of the text was sent.
-struct Sent {
+/// How far the text got.
+struct Way {
     /// Unicode scalar values.
     count: usize,
     /// A key took the focus elsewhere.
@@ -107,7 +107,7 @@ pub(super) async fn type_into(
     }
     let plan = plan(facts.kind, &request.text, request.mode, request.submit)
         .map_err(|why| ActError::Invalid { field: "text", why: why.to_owned() })?;
-    let replace = request.replace || plan.mode == TypeMode::SetValue;
+    let replace = request.replace || request.mode == TypeMode::SetValue || facts.kind == FieldKind::Value;
     if facts.kind.is_single_line() && plan.mode == TypeMode::SetValue {
         let held = node.would_hold(&plan.text, budget).await?;
         if held != plan.text {
@@ -115,7 +115,9 @@ pub(super) async fn type_into(
             return Err(ActError::Invalid { field: "text", why });
         }
     }
-    let ready = ask(&node, Need::VISIBLE, budget).await?;
+    // What has the focus takes text wherever it is: some editors hide the field that does.
+    let need = if facts.focused { Need::ATTACHED } else { Need::VISIBLE };
+    let ready = ask(&node, need, budget).await?;
     let empty = node.prepare(&plan.text, replace, budget).await?;
     let sent = send(page, &node, facts.kind, &plan, replace && !empty, request.delay, budget).await;
     let mut outcome = conclude(page, &node, facts, &plan, sent, budget).await?;
@@ -132,14 +134,14 @@ async fn send(
     clear: bool,
     delay: Duration,
     budget: &Budget,
-) -> Sent {
+) -> Way {
     let mut keyboard = Keyboard::new(&page.session);
     let (mut count, mut left_field, mut by_page) = (0, false, false);
     let done = page
         .during(budget, async {
             if plan.mode == TypeMode::SetValue {
                 by_page = true;
-                node.set_value(&plan.text, budget).await?;
+                node.set_value(budget).await?;
                 count = plan.text.chars().count();
                 return Ok(());
             }
@@ -168,7 +170,7 @@ async fn send(
         .await;
     let was_sent = keyboard.sent || by_page;
     let error = done.err().map(|error| if was_sent { error.after_sending() } else { error });
-    Sent { count, left_field, error, was_sent }
+    Way { count, left_field, error, was_sent }
 }
 
 /// Text as an input method enters it. It has no newlines outside of a textarea: a rich editor
@@ -205,7 +207,7 @@ async fn conclude(
     node: &Node,
     facts: &FieldFacts,
     plan: &Plan,
-    sent: Sent,
+    sent: Way,
     budget: &Budget,
 ) -> Result<Outcome, ActError> {
     let route = if plan.mode == TypeMode::SetValue { Route::Page } else { Route::TrustedInput };
@@ -251,7 +253,7 @@ async fn conclude(
     Ok(Outcome { effect, route, observed })
 }
 
-fn judge(seen: &mut TextSeen, read: ReadBack, sent: &Sent) -> Effect {
+fn judge(seen: &mut TextSeen, read: ReadBack, sent: &Way) -> Effect {
     let ReadBack { verdict, arrived, elsewhere, value, value_chars } = read;
     (seen.value, seen.value_chars, seen.elsewhere) = (value, value_chars, elsewhere);
     seen.differs_from_requested = !matches!(verdict, Verdict::Equal);
