@@ -109,6 +109,8 @@ struct AtWork {
 
 /// How long dialling may take.
 const DIAL: Duration = Duration::from_secs(10);
+/// How long a closed tab may take to be known as closed.
+const GONE_WITHIN: Duration = Duration::from_secs(5);
 /// A net, as in [`Evaluates`](crate::evaluates).
 const KILL_GRACE: Duration = Duration::from_secs(1);
 
@@ -320,8 +322,15 @@ async fn watch_page(tab: Arc<TabShared>, watching: Watching, actor: ActorRef<Tab
         }
     });
     match why.await {
-        // The tab is closed, or the actor hears of its link by itself.
-        CdpError::Detached { .. } | CdpError::LinkClosed(_) => {}
+        // The actor hears of its link by itself.
+        CdpError::LinkClosed(_) => {}
+        // The tab is closed, which is told over another link; or else it is not.
+        why @ CdpError::Detached { .. } => {
+            let mut gone = tab.gone.subscribe();
+            if Budget::new(GONE_WITHIN).run(gone.wait_for(Option::is_some)).await.is_err() {
+                let _ = actor.cast(TabMsg::Blind(why));
+            }
+        }
         why => {
             let _ = actor.cast(TabMsg::Blind(why));
         }
