@@ -40,7 +40,7 @@ soak: chromium ## 300 launches and stops, 30 SIGKILLs of the owner: is anything 
 	TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor --release --test service killed_service -- --nocapture
 
 bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; answers after a death
-	cargo bench --bench evaluate --bench loss --bench snapshot
+	cargo bench --bench evaluate --bench snapshot --bench loss
 
 chromium:
 	@scripts/install-chromium

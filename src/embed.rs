@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use tabvisor_actors::events::Subscription;
 use tabvisor_actors::ids::{BrowserId, TabId};
-use tabvisor_actors::{DialogLog, Engine, EvaluateRequest, On, PageWatch, Supervisor, TabRow};
+use tabvisor_actors::{
+    Act, Acted, DialogLog, Engine, EvaluateRequest, On, PageWatch, Screenshot, ScreenshotRequest, Supervisor,
+    TabRow,
+};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::dialog::{Answer as DialogAnswer, DialogRecord};
 use tabvisor_page::evaluate::Value;
@@ -131,6 +134,29 @@ impl Tab {
     /// Reads the page: as text with refs, or as a list of nodes. Awaiting gives the [`Snapshot`].
     pub fn snapshot(&self, request: Request) -> TakeSnapshot {
         TakeSnapshot { tab: self.clone(), request, within: self.tabvisor.budgets.snapshot() }
+    }
+
+    /// Does something on it as a user would, after what was asked before, and says what the page
+    /// saw of it.
+    ///
+    /// # Errors
+    /// [`TabError::Act`], [`TabError::StaleRef`], [`TabError::Dialog`], and whatever ends a call.
+    pub async fn act(&self, act: Act, within: Duration) -> Result<Acted, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.act_on(self.id, act, &budget).await?)
+    }
+
+    /// Takes a picture of it.
+    ///
+    /// # Errors
+    /// [`TabError::Screenshot`], [`TabError::Dialog`], and whatever ends a call.
+    pub async fn screenshot(
+        &self,
+        request: ScreenshotRequest,
+        within: Duration,
+    ) -> Result<Screenshot, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.screenshot(self.id, request, &budget).await?)
     }
 
     /// Its dialogs: the open one, and the last that were closed.

@@ -204,6 +204,41 @@ async fn the_command_line_reads_a_page_and_runs_a_script_on_what_it_read() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_command_line_acts_on_a_page_and_tells_what_the_page_saw() {
+    let (home, pages) = (Home::new(), Pages::start().await);
+    let mut service = home.serve(&[]).await;
+    let home = home.with("TABVISOR_URL", &service.url);
+    let url = pages.url("/acts");
+    service.http.open(&url).await;
+    let text = succeeded(home.run(&["snapshot", "--interactive"]).await);
+    let named = |name: &str| {
+        let line = text.lines().find(|line| line.contains(name)).unwrap();
+        line.split_once("[ref=").unwrap().1.split(']').next().unwrap().to_owned()
+    };
+    let (plain, field, choice, asks) =
+        (named("\"Plain\""), named("\"Field\""), named("\"Choice\""), named("\"Asks\""));
+    for (arguments, said) in [
+        (vec!["click", &plain], format!("clicked ref {plain} on {url} (confirmed)\n")),
+        (vec!["type", &field, "-x", "--submit"], format!("typed into ref {field} on {url} (confirmed)\n")),
+        (vec!["press", "Enter"], format!("pressed Enter on {url} (confirmed)\n")),
+        (vec!["select", &choice, "b"], format!("selected b in ref {choice} on {url} (confirmed)\n")),
+        (vec!["click", &asks], "blocked by dialog d1 (confirm): really?\n".into()),
+        (vec!["dialog", "--accept"], "the dialog is accepted\n".into()),
+    ] {
+        assert_eq!(succeeded(home.run(&arguments).await), said, "{arguments:?}");
+    }
+    let log = service.http.evaluate("t1", "window.log").await["result"].clone();
+    assert_eq!(log, json!(["click true", "enter 13 -x", "enter 13 -x", "chosen b", "confirm true"]));
+    failed(&home.run(&["click", "e999"]).await, 1, "Unknown ref");
+    failed(&home.run(&["dialog"]).await, 2, "--accept");
+    failed(&home.run(&["press", "Entr"]).await, 1, "Enter");
+    let gone = succeeded(home.run(&["navigate", &pages.url("/ok")]).await);
+    assert_eq!(gone, format!("navigated on {}\n", pages.url("/ok")));
+    service.terminate().await;
+    home.assert_nothing_left();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bad_requests_are_refused_quickly_and_the_service_works_on() {
     let home = Home::new();
     let mut service = home.serve(&[]).await;

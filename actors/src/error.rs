@@ -7,10 +7,12 @@ use tabvisor_cdp::budget::{BadBudget, Spent};
 use tabvisor_cdp::discovery::DiscoveryError;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::launch::LaunchError;
+use tabvisor_page::act::ActError;
 use tabvisor_page::dialog::{Dialog, NotPending};
 use tabvisor_page::evaluate::{BlockedBy, EvaluateError};
 use tabvisor_page::navigate::{BadUrl, NavigateError};
 use tabvisor_page::refs::StaleRef;
+use tabvisor_page::screenshot::ShotError;
 use tabvisor_page::snapshot::SnapshotError;
 
 use crate::ids::{Epoch, TabId};
@@ -103,6 +105,12 @@ pub enum TabError {
     /// There is no snapshot.
     #[error(transparent)]
     Snapshot(SnapshotError),
+    /// There is no picture.
+    #[error(transparent)]
+    Screenshot(ShotError),
+    /// The action was not done, or is not known to have been.
+    #[error(transparent)]
+    Act(ActError),
     /// The dialog that was to be answered is not open.
     #[error(transparent)]
     NoDialog(NotPending),
@@ -205,6 +213,8 @@ impl TabError {
             Self::StaleRef(_) => "stale_ref",
             Self::Ambiguous { .. } => "ambiguous_ref",
             Self::Snapshot(error) => snapshot_kind(error),
+            Self::Screenshot(error) => shot_kind(error),
+            Self::Act(error) => act_kind(error),
             Self::NoDialog(_) => "no_dialog",
             Self::Dialog(_) => "dialog_open",
             Self::Evaluate(error) => evaluate_kind(error),
@@ -222,9 +232,11 @@ impl TabError {
         match self.kind() {
             "invalid_argument" | "navigation_blocked" | "tab_not_found" | "no_dialog" | "aborted"
             | "too_large" => Origin::Caller,
-            "threw" | "does_not_compile" | "stale_ref" | "ambiguous_ref" | "document_changed" | "timeout"
-            | "dialog_open" | "navigated" | "navigation_failed" | "no_document" => Origin::Page,
-            "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" => Origin::Tab,
+            "threw" | "does_not_compile" | "stale_ref" | "ambiguous_ref" | "document_changed"
+            | "no_match" | "ambiguous" | "not_visible" | "moving" | "disabled" | "covered"
+            | "not_editable" | "timeout" | "dialog_open" | "navigated" | "navigation_failed"
+            | "no_document" => Origin::Page,
+            "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "not_rendering" => Origin::Tab,
             "browser_lost" | "unavailable" | "link_failed" | "protocol" => Origin::Browser,
             _ => Origin::Tabvisor,
         }
@@ -235,11 +247,18 @@ impl TabError {
         if let Self::Budget { sent: true, .. } = self {
             return Retry::AfterChange;
         }
+        // What may have happened must not happen twice.
+        if let Self::Act(error) = self
+            && error.was_sent()
+        {
+            return Retry::AfterChange;
+        }
         match self.kind() {
             "overloaded" | "document_changed" | "unavailable" | "link_failed" | "budget_exceeded"
             | "stopping" => Retry::Later,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "browser_lost" | "dialog_open"
-            | "navigated" | "tab_not_found" | "stale_ref" | "ambiguous_ref" => Retry::AfterChange,
+            | "navigated" | "tab_not_found" | "stale_ref" | "ambiguous_ref" | "no_match" | "ambiguous"
+            | "not_visible" | "moving" | "disabled" | "covered" => Retry::AfterChange,
             _ => Retry::No,
         }
     }
@@ -290,6 +309,27 @@ fn evaluate_kind(error: &EvaluateError) -> &'static str {
         EvaluateError::Crashed => "crashed",
         EvaluateError::Link(error) => cdp_kind(error),
         EvaluateError::Unreadable(_) => "internal",
+    }
+}
+
+fn shot_kind(error: &ShotError) -> &'static str {
+    match error {
+        ShotError::NotRendering { .. } => "not_rendering",
+        ShotError::Gone => "stale_ref",
+        ShotError::NoBox | ShotError::Empty => "not_visible",
+        ShotError::FrameSilent => "tab_stuck",
+        ShotError::BadImage(_) => "internal",
+        ShotError::Link(error) => cdp_kind(error),
+    }
+}
+
+fn act_kind(error: &ActError) -> &'static str {
+    match error {
+        ActError::Link { error, .. } => cdp_kind(error),
+        ActError::BadSelector(_) => "invalid_argument",
+        ActError::Ambiguous { .. } => "ambiguous",
+        ActError::Unreadable(_) => "internal",
+        other => other.kind(),
     }
 }
 

@@ -41,6 +41,7 @@ mod tab_supervisor;
 #[cfg(test)]
 mod tests;
 
+pub use action::{Act, Acted, At, Named, Screenshot, ScreenshotRequest, ShotOf};
 pub use facade::{Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, On, Supervisor};
 pub use page_watch::PageWatch;
 pub use root::BrowserSpec;

@@ -47,6 +47,8 @@ pub(super) enum Verb {
     Open(Open),
     /// Print a tab's page as text with refs, or as a list of nodes
     Snapshot(Snapshot),
+    #[command(flatten)]
+    Act(super::flags_of_acts::Verb),
     /// List the tabs
     Tabs,
     /// Close a tab, also one that is stuck
@@ -211,7 +213,7 @@ pub(super) struct Close {
     pub(super) tab: String,
 }
 
-fn positive(text: &str) -> Result<u64, String> {
+pub(super) fn positive(text: &str) -> Result<u64, String> {
     let time = Budget::parse_ms("timeout-ms", text).map_err(|why| why.to_string())?;
     u64::try_from(time.as_millis()).map_err(|why| why.to_string())
 }

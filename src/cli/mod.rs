@@ -8,10 +8,12 @@
 //! | `doctor`, `show_config` | what helps when it does not run |
 //! | `failure`, `output`, `pretty` | exit codes and what is printed |
 
+mod acts;
 mod client;
 mod doctor;
 mod failure;
 mod flags;
+mod flags_of_acts;
 mod output;
 mod pretty;
 mod serve;
@@ -66,6 +68,7 @@ async fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Evaluate(asked) => verbs::evaluate(&common, &loaded, asked).await,
         Verb::Open(asked) => verbs::open(&common, &loaded, asked).await,
         Verb::Snapshot(asked) => snapshot::snapshot(&common, &loaded, asked).await,
+        Verb::Act(verb) => acts::act(&common, &loaded, verb).await,
         Verb::Tabs => verbs::tabs(&common, &loaded).await,
         Verb::Close(asked) => verbs::close(&common, &loaded, asked).await,
     }

@@ -1,4 +1,4 @@
-//! `POST /act`: of the kinds of the contract, this version has evaluate.
+//! `POST /act`: one action on a tab, or one script.
 
 use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
@@ -14,28 +14,11 @@ use crate::TabError;
 use super::dialogs::BrowserState;
 use super::error::{ApiError, Code};
 use super::fields::Fields;
+use super::kinds::{self, KINDS, OTHER_KINDS};
 use super::service::{Service, check_profile, is_internal};
 use super::{body, json, record_overrun};
 
-/// Kinds of the contract that are not available yet.
-const OTHER_KINDS: [&str; 14] = [
-    "click",
-    "clickCoords",
-    "type",
-    "insertText",
-    "press",
-    "hover",
-    "scrollIntoView",
-    "drag",
-    "select",
-    "fill",
-    "resize",
-    "wait",
-    "close",
-    "batch",
-];
-
-const NO_SELECTOR: &str = "Error: 'selector' is not supported. Use 'ref' from snapshot instead.\n\n\
+pub(super) const NO_SELECTOR: &str = "Error: 'selector' is not supported. Use 'ref' from snapshot instead.\n\n\
     Example workflow:\n1. snapshot action to get page state with refs\n2. act with ref: \"e123\" to interact \
     with element\n\nThis is more reliable for modern SPAs.";
 
@@ -50,6 +33,21 @@ struct Answer {
     tab: ActedOn,
     #[serde(flatten)]
     evaluated: crate::Evaluated,
+}
+
+/// What was done, as far as the page was seen.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Done {
+    ok: bool,
+    #[serde(flatten)]
+    tab: ActedOn,
+    #[serde(flatten)]
+    acted: Option<crate::Acted>,
+    #[serde(rename = "blockedByDialog", skip_serializing_if = "std::ops::Not::not")]
+    by_dialog: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    browser_state: Option<BrowserState>,
 }
 
 /// A dialog is in the way.
@@ -83,9 +81,55 @@ pub(super) async fn act(
     let mut query = Fields::of_query(query.as_deref());
     match fields.text("kind").map_err(ApiError::of_act)?.as_deref() {
         Some("evaluate") => evaluate(&service, &mut query, &mut fields).await.map_err(ApiError::of_act),
+        Some("close") => close(&service, &mut query, &mut fields).await.map_err(ApiError::of_act),
+        Some(kind) if KINDS.contains(&kind) => {
+            do_it(&service, &mut query, &mut fields, kind).await.map_err(ApiError::of_act)
+        }
         Some(other) if OTHER_KINDS.contains(&other) => Err(ApiError::not_available(&format!("act:{other}"))),
         _ => Err(ApiError::invalid("kind is required").code(Code::KindRequired)),
     }
+}
+
+/// Does what a user would do.
+async fn do_it(
+    service: &Service,
+    query: &mut Fields,
+    fields: &mut Fields,
+    kind: &str,
+) -> Result<Response, ApiError> {
+    let action = kinds::read(kind, fields)?;
+    let budget = fields.budget(service.budgets().action(), service.max_budget())?;
+    let target = fields.text("targetId")?;
+    check_profile(query, fields)?;
+    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let tab = row.tab_id;
+    let name = action.name();
+    let span = tracing::info_span!("request", action = name, %tab, budget_ms = budget.left_ms());
+    let outcome = service.supervisor().act_on(tab, action, &budget).instrument(span).await;
+    record_overrun(&budget);
+    let blocked = match &outcome {
+        Ok(acted) => acted.outcome.observed.dialog.is_some(),
+        Err(TabError::Dialog(_)) => true,
+        Err(_) => false,
+    };
+    let acted = match outcome {
+        Ok(acted) => Some(acted),
+        Err(TabError::Dialog(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let browser_state = blocked.then(|| BrowserState::of(service, &row));
+    let tab = acted_on(service, row);
+    Ok(json(StatusCode::OK, &Done { ok: true, tab, acted, by_dialog: blocked, browser_state }))
+}
+
+async fn close(service: &Service, query: &mut Fields, fields: &mut Fields) -> Result<Response, ApiError> {
+    let budget = fields.budget(service.budgets().action(), service.max_budget())?;
+    let target = fields.text("targetId")?;
+    check_profile(query, fields)?;
+    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    service.supervisor().close(row.tab_id, &budget).await?;
+    record_overrun(&budget);
+    Ok(json(StatusCode::OK, &serde_json::json!({ "ok": true, "targetId": row.target_id })))
 }
 
 async fn evaluate(service: &Service, query: &mut Fields, fields: &mut Fields) -> Result<Response, ApiError> {

@@ -59,6 +59,40 @@ impl Fields {
         }
     }
 
+    /// A finite number, or a text that is one.
+    pub(super) fn number(&self, name: &'static str) -> Result<Option<f64>, ApiError> {
+        let number = match self.0.get(name) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Number(number)) => number.as_f64(),
+            Some(Value::String(text)) => text.trim().parse().ok(),
+            Some(_) => None,
+        };
+        let wrong = || ApiError::invalid(format!("{name} must be a finite number."));
+        number.filter(|number: &f64| number.is_finite()).map(Some).ok_or_else(wrong)
+    }
+
+    /// A list of texts; one text is a list of one.
+    pub(super) fn texts(&mut self, name: &'static str) -> Result<Option<Vec<String>>, ApiError> {
+        let wrong = || ApiError::invalid(format!("{name} must be a list of strings."));
+        let texts = match self.0.remove(name) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Array(items)) => items,
+            Some(text @ Value::String(_)) => vec![text],
+            Some(_) => return Err(wrong()),
+        };
+        let text = |item: Value| match item {
+            Value::String(text) => Ok(text),
+            Value::Number(number) => Ok(number.to_string()),
+            _ => Err(wrong()),
+        };
+        texts.into_iter().map(text).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Whatever it is. It is taken out.
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+        self.0.remove(name)
+    }
+
     /// Whether a field has any value.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|value| !value.is_null() && value != "")

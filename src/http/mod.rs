@@ -9,9 +9,10 @@
 //! |---|---|
 //! | `access`, `hosts` | who may call |
 //! | `service` | what the routes share |
-//! | `body`, `fields` | what a request says |
+//! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `act`, `snapshot`, `dialogs`, `health` | the routes |
+//! | `tabs`, `act`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `health` | the routes |
+//! | `pictures` | where screenshots are put |
 //! | `error`, `table` | what a failed request is answered with |
 
 mod access;
@@ -22,6 +23,10 @@ mod error;
 mod fields;
 mod health;
 mod hosts;
+mod kinds;
+mod navigate;
+mod pictures;
+mod screenshot;
 mod service;
 mod snapshot;
 mod table;
@@ -51,7 +56,9 @@ pub fn router(service: Service) -> Router {
         .route("/tabs/open", post(tabs::open).delete(tabs::close_named_open))
         .route("/tabs/{target}", delete(tabs::close))
         .route("/act", post(act::act))
+        .route("/navigate", post(navigate::navigate))
         .route("/snapshot", get(snapshot::snapshot))
+        .route("/screenshot", post(screenshot::screenshot))
         .route("/dialogs", get(dialogs::list))
         .route("/hooks/dialog", post(dialogs::answer))
         .route("/healthz", get(health::healthz));

@@ -1,6 +1,7 @@
 //! What the routes share: the tree, the names of tabs, who may call, and whether new work is taken.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +38,7 @@ struct Inner {
     max_budget: Duration,
     max_body_bytes: usize,
     evaluate_enabled: bool,
+    pictures: PathBuf,
     names: Mutex<Names>,
     load: watch::Sender<Load>,
     metrics: OnceLock<Render>,
@@ -69,6 +71,7 @@ impl Service {
                 max_budget: config.limits.max_budget(),
                 max_body_bytes: config.server.max_body_bytes,
                 evaluate_enabled: config.browser.evaluate_enabled,
+                pictures: config.state_dir.join("pictures"),
                 names: Mutex::default(),
                 load: watch::Sender::default(),
                 metrics: OnceLock::new(),
@@ -129,6 +132,11 @@ impl Service {
 
     pub(super) fn evaluate_enabled(&self) -> bool {
         self.inner.evaluate_enabled
+    }
+
+    /// Where pictures are put.
+    pub(super) fn pictures(&self) -> PathBuf {
+        self.inner.pictures.clone()
     }
 
     /// The browser, while it works.

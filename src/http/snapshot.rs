@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::{Value, json};
+use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Format, Request, Snapshot};
 use tracing::Instrument;
 
@@ -15,7 +16,7 @@ use super::dialogs::BrowserState;
 use super::error::ApiError;
 use super::fields::Fields;
 use super::service::{Service, check_profile};
-use super::{json, record_overrun};
+use super::{json, pictures, record_overrun};
 
 #[derive(Serialize)]
 struct Answer {
@@ -24,6 +25,9 @@ struct Answer {
     snapshot: Snapshot,
     #[serde(flatten)]
     tab: ActedOn,
+    /// What was drawn, if labels were asked for.
+    #[serde(flatten)]
+    picture: Option<Labelled>,
 }
 
 /// A dialog is in the way: known at once, and nothing else is.
@@ -57,14 +61,17 @@ pub(super) async fn snapshot(
     let tab = row.tab_id;
     let list = request.format == Format::Aria;
     let span = tracing::info_span!("request", action = "snapshot", %tab, budget_ms = budget.left_ms());
-    let outcome = service.supervisor().snapshot(tab, request, &budget).instrument(span).await;
+    let outcome = service.supervisor().snapshot_with_picture(tab, request, &budget).instrument(span).await;
     record_overrun(&budget);
     let tab = acted_on(&service, row.clone());
     match outcome {
-        Ok(snapshot) => {
+        Ok((snapshot, mut picture)) => {
             // The address that was read, not one that came since.
             let tab = ActedOn { url: None, ..tab };
-            Ok(json(StatusCode::OK, &Answer { ok: true, snapshot, tab }))
+            if let Some(labelled) = &mut picture {
+                labelled.image_path = Some(pictures::save(service.pictures(), labelled.shot.clone()).await?);
+            }
+            Ok(json(StatusCode::OK, &Answer { ok: true, snapshot, tab, picture }))
         }
         Err(TabError::Dialog(_)) => {
             let browser_state = BrowserState::of(&service, &row);

@@ -14,6 +14,8 @@
 //! | page threw, text that does not compile | 500 | | `threw`, `does_not_compile` |
 //! | page navigated, navigation failed | 500 | | `navigated`, `navigation_failed`, `no_document` |
 //! | ref that names nothing, or several elements | 500 | | `stale_ref`, `ambiguous_ref` |
+//! | element that cannot be acted on | 500 | `ACT_OPERATION_FAILED` | `no_match`, `ambiguous`, `not_visible`, `moving`, `disabled`, `covered`, `not_editable` |
+//! | page that renders no frame | 500 | `ACT_OPERATION_FAILED` | `not_rendering` |
 //! | dialog to be answered that is not open | 500 | | `no_dialog` |
 //! | document that changed while it was read | 500 | | `document_changed` |
 //! | bug of ours | 500 | | `internal` |
@@ -45,7 +47,11 @@ impl From<TabError> for ApiError {
                 api.retry_after(Duration::from_millis(retry_after_ms))
             }
             _ if reason(&error) == "timeout" => api.code(Code::OperationFailed),
-            TabError::Evaluate(EvaluateError::Crashed | EvaluateError::Interrupted) => {
+            TabError::Evaluate(EvaluateError::Crashed | EvaluateError::Interrupted)
+            | TabError::Act(_)
+            | TabError::Screenshot(_)
+                if api.status() == StatusCode::INTERNAL_SERVER_ERROR =>
+            {
                 api.code(Code::OperationFailed)
             }
             _ => api,
@@ -146,6 +152,7 @@ fn details(api: ApiError, error: &TabError) -> ApiError {
             Some(field) => api.detail("field", field),
             None => api,
         },
+        TabError::Act(error) => api.detail("sent", error.was_sent()),
         TabError::Dialog(dialog) => api.detail("dialog", dialog),
         TabError::Evaluate(error) => script_details(api, error),
         TabError::Navigate(error) => navigation_details(api, error),

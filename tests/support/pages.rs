@@ -59,6 +59,25 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
              </script>",
         )
         .into_response(),
+        // Everything that happens to it is in `log`.
+        "/acts" => Html(
+            "<!doctype html><title>acts</title><button id=plain>Plain</button><button id=asks>Asks</button>
+             <button id=opens>Opens</button><button id=covered>Covered</button><button disabled>Off</button>
+             <input aria-label=Field><input type=checkbox aria-label=Box><select aria-label=Choice><option>a<option>b</select>
+             <style>body { padding: 20px } #cover { position: fixed; background: red }</style><div id=cover></div><script>
+             window.log = [];
+             const by = id => document.getElementById(id);
+             by('plain').onclick = e => log.push('click ' + e.isTrusted);
+             by('asks').onclick = () => log.push('confirm ' + confirm('really?'));
+             by('opens').onclick = () => open('/ok');
+             document.querySelector('input').onkeydown = e => { if (e.key === 'Enter') log.push('enter ' + e.keyCode + ' ' + e.target.value) };
+             document.querySelector('[type=checkbox]').onchange = e => log.push('checked ' + e.target.checked);
+             document.querySelector('select').onchange = e => log.push('chosen ' + e.target.value);
+             const box = by('covered').getBoundingClientRect();
+             Object.assign(by('cover').style, { left: box.x - 2 + 'px', top: box.y - 2 + 'px', width: box.width + 4 + 'px', height: box.height + 4 + 'px' });
+             </script>",
+        )
+        .into_response(),
         // One frame of the same site, one of another.
         "/frames" => Html(
             "<!doctype html><title>frames</title><button>Outer</button><iframe title=near src=/form></iframe><script>

@@ -1,6 +1,6 @@
 //! Action: one ordered piece of work on the page session.
 //!
-//! Purpose: navigates, reads snapshots (and, as they come, clicks, types, ...) while its tab takes
+//! Purpose: navigates, reads snapshots, clicks, types, ... while its tab takes
 //! other messages.
 //!
 //! ```text
@@ -13,19 +13,26 @@
 //!
 //! It never: outlives its budget (it is killed a moment after), owns the page link.
 
+mod act;
 mod navigate;
+mod screenshot;
 mod snapshot;
 
+use std::future::Future;
 use std::sync::Arc;
 
 use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
 use tabvisor_page::frame_sessions::FrameSessions;
 use tabvisor_page::navigate::{Landed, WaitUntil};
 use tabvisor_page::refs::RefId;
+use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
 use url::Url;
 
+pub use self::act::{Act, Acted, At, Named};
+pub use self::screenshot::{Screenshot, ScreenshotRequest, ShotOf};
 use crate::error::TabError;
 use crate::shared::TabShared;
 
@@ -36,6 +43,10 @@ pub(crate) enum Action {
     Navigate { url: Url, until: WaitUntil },
     /// Read the page.
     Snapshot(Request),
+    /// Take a picture.
+    Screenshot(ScreenshotRequest),
+    /// Do something as a user would.
+    Act(Box<Act>),
     /// Find the element of a ref by its role, name and place.
     Find(RefId),
 }
@@ -44,7 +55,10 @@ pub(crate) enum Action {
 #[derive(Debug)]
 pub(crate) enum Done {
     Landed(Landed),
-    Snapshot(Box<Snapshot>),
+    /// With a picture, if labels were asked for.
+    Snapshot(Box<(Snapshot, Option<Labelled>)>),
+    Screenshot(Box<Screenshot>),
+    Acted(Box<Acted>),
     /// The element's DOM node.
     Found(i64),
     /// Nothing: its actor ended before its turn came.
@@ -57,6 +71,8 @@ impl Action {
         match self {
             Self::Navigate { .. } => "navigate",
             Self::Snapshot(_) => "snapshot",
+            Self::Screenshot(_) => "screenshot",
+            Self::Act(act) => act.name(),
             Self::Find(_) => "find",
         }
     }
@@ -70,6 +86,33 @@ pub(crate) struct Stage {
     pub(crate) frames: FrameSessions,
 }
 
+impl Stage {
+    /// Waits for the page, but not behind a dialog, for a dead renderer, or once the page is known
+    /// to be stuck.
+    async fn unless_hindered<T, E: Into<TabError>>(
+        &self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, TabError> {
+        let tab = &self.tab;
+        let mut condition = tab.condition.subscribe();
+        let mut stuck = tab.stuck.subscribe();
+        tokio::select! {
+            biased;
+            now = condition.wait_for(|now| now.crashed || now.dialog.is_some()) => {
+                match now.map(|now| now.dialog.clone()) {
+                    Ok(Some(dialog)) => Err(TabError::Dialog(dialog)),
+                    _ => Err(CdpError::Crashed.into()),
+                }
+            }
+            now = stuck.wait_for(Option::is_some) => match now.ok().and_then(|now| *now) {
+                Some(stuck) => Err(stuck.refusal(tab.id)),
+                None => Err(TabError::TabClosed { tab: tab.id }),
+            },
+            done = work => done.map_err(Into::into),
+        }
+    }
+}
+
 /// Does `action` on the page session.
 pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Result<Done, TabError> {
     match action {
@@ -77,7 +120,23 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
             navigate::navigate(&stage, &url, until, &budget).await.map(Done::Landed)
         }
         Action::Snapshot(request) => {
-            snapshot::take(&stage, request, &budget).await.map(|it| Done::Snapshot(Box::new(it)))
+            let labels = request.labels;
+            let snapshot = snapshot::take(&stage, request, &budget).await?;
+            let picture = if labels {
+                Some(Box::pin(screenshot::of_snapshot(&stage, &snapshot, &budget)).await?)
+            } else {
+                None
+            };
+            Ok(Done::Snapshot(Box::new((snapshot, picture))))
+        }
+        Action::Screenshot(request) => {
+            let shot = Box::pin(screenshot::take(&stage, request, &budget)).await;
+            shot.map(|it| Done::Screenshot(Box::new(it)))
+        }
+        Action::Act(what) => {
+            // Large: it holds the way of every kind of action.
+            let acted = Box::pin(act::act(&stage, *what, &budget)).await;
+            acted.map(|it| Done::Acted(Box::new(it)))
         }
         Action::Find(id) => snapshot::find(&stage, id, &budget).await.map(Done::Found),
     }

@@ -1,12 +1,11 @@
 //! Reading the page: snapshots, and elements found by what a snapshot said of them.
 
-use std::future::Future;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tabvisor_cdp::budget::Budget;
-use tabvisor_cdp::error::CdpError;
+use tabvisor_page::act::ActError;
 use tabvisor_page::refs::{Match, RefId, StaleReason, StaleRef};
-use tabvisor_page::snapshot::{Memory, Request, Snapshot, SnapshotError, Taken, find_in};
+use tabvisor_page::snapshot::{Memory, Request, Snapshot, Taken, find_in};
 
 use super::Stage;
 use crate::error::TabError;
@@ -48,37 +47,20 @@ pub(super) async fn find(stage: &Stage, id: RefId, budget: &Budget) -> Result<i6
     }
 }
 
-async fn read(stage: &Stage, request: Request, budget: &Budget) -> Result<Taken, TabError> {
-    let Stage { tab, session, frames } = stage;
-    let stuck = *tab.stuck.borrow();
-    if let Some(stuck) = stuck {
-        return Err(stuck.refusal(tab.id));
-    }
-    let plan = memory(tab).begin(request)?;
-    let children = frames.all();
-    unless_hindered(tab, plan.read(session, &children, budget)).await
+/// The DOM node of the first element in the main frame that matches.
+pub(super) async fn first_match(stage: &Stage, selector: &str, budget: &Budget) -> Result<i64, TabError> {
+    let request = Request { selector: Some(selector.to_owned()), ..Request::default() };
+    let taken = read(stage, request, budget).await?;
+    let capture = taken.capture();
+    let scope = capture.scope.as_ref().and_then(|scope| Some((scope.frame?, *scope.roots.first()?)));
+    let node = scope.and_then(|(frame, root)| capture.frames[frame].tree.nodes[root].backend_node_id);
+    node.ok_or_else(|| ActError::NoMatch(selector.chars().take(80).collect()).into())
 }
 
-/// Waits for the page, but not behind a dialog, for a dead renderer, or once the page is known to
-/// be stuck.
-async fn unless_hindered<T>(
-    tab: &TabShared,
-    work: impl Future<Output = Result<T, SnapshotError>>,
-) -> Result<T, TabError> {
-    let mut condition = tab.condition.subscribe();
-    let mut stuck = tab.stuck.subscribe();
-    tokio::select! {
-        biased;
-        now = condition.wait_for(|now| now.crashed || now.dialog.is_some()) => match now.map(|now| now.dialog.clone()) {
-            Ok(Some(dialog)) => Err(TabError::Dialog(dialog)),
-            _ => Err(CdpError::Crashed.into()),
-        },
-        now = stuck.wait_for(Option::is_some) => match now.ok().and_then(|now| *now) {
-            Some(stuck) => Err(stuck.refusal(tab.id)),
-            None => Err(TabError::TabClosed { tab: tab.id }),
-        },
-        done = work => Ok(done?),
-    }
+async fn read(stage: &Stage, request: Request, budget: &Budget) -> Result<Taken, TabError> {
+    let plan = memory(&stage.tab).begin(request)?;
+    let children = stage.frames.all();
+    stage.unless_hindered(plan.read(&stage.session, &children, budget)).await
 }
 
 fn memory(tab: &TabShared) -> MutexGuard<'_, Memory> {

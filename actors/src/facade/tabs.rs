@@ -2,6 +2,7 @@
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::navigate::{self, Landed, WaitUntil};
+use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
 
 use super::Supervisor;
@@ -9,13 +10,13 @@ use super::admission::{check_budget, permit};
 use super::ask::{Unanswered, ask};
 use super::browsers::browser_error;
 use super::explain::{self, explain};
-use crate::action::{Action, Done};
+use crate::action::{Act, Acted, Action, Done, Screenshot, ScreenshotRequest};
 use crate::browser::BrowserMsg;
 use crate::error::TabError;
 use crate::ids::{BrowserId, TabId};
 use crate::registry::TabHandle;
 use crate::shared::TabRow;
-use crate::tab::{Act, TabMsg};
+use crate::tab::{self, TabMsg};
 
 impl Supervisor {
     /// Opens a tab at `url` and waits until its document has committed, or further. If that
@@ -81,8 +82,53 @@ impl Supervisor {
         budget: &Budget,
     ) -> Result<Snapshot, TabError> {
         request.check()?;
+        Ok(self.snapshot_with_picture(tab, Request { labels: false, ..request }, budget).await?.0)
+    }
+
+    /// The same, and where `request` asks for labels a picture of the viewport with the refs of the
+    /// snapshot drawn onto it.
+    ///
+    /// # Errors
+    /// Also [`TabError::Screenshot`].
+    pub async fn snapshot_with_picture(
+        &self,
+        tab: TabId,
+        request: Request,
+        budget: &Budget,
+    ) -> Result<(Snapshot, Option<Labelled>), TabError> {
+        request.check()?;
         match self.act(tab, Action::Snapshot(request), budget).await? {
             Done::Snapshot(snapshot) => Ok(*snapshot),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Takes a picture of a tab.
+    ///
+    /// # Errors
+    /// [`TabError::Screenshot`], [`TabError::Dialog`], [`TabError::Stuck`], limits, and whatever
+    /// ends a call.
+    pub async fn screenshot(
+        &self,
+        tab: TabId,
+        request: ScreenshotRequest,
+        budget: &Budget,
+    ) -> Result<Screenshot, TabError> {
+        match self.act(tab, Action::Screenshot(request), budget).await? {
+            Done::Screenshot(screenshot) => Ok(*screenshot),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Does something on a tab as a user would, after the actions that came before, and says what
+    /// the page saw of it.
+    ///
+    /// # Errors
+    /// [`TabError::Act`], [`TabError::StaleRef`], [`TabError::Dialog`], [`TabError::Stuck`],
+    /// limits, and whatever ends a call.
+    pub async fn act_on(&self, tab: TabId, act: Act, budget: &Budget) -> Result<Acted, TabError> {
+        match self.act(tab, Action::Act(Box::new(act)), budget).await? {
+            Done::Acted(acted) => Ok(*acted),
             other => Err(unexpected(&other)),
         }
     }
@@ -116,7 +162,7 @@ impl Supervisor {
             let limits = &handle.shared.browser.limits;
             let permit = permit(&handle.shared.actions, "limits.actions_per_tab", limits.actions_per_tab)?;
             let (action, work) = (action.clone(), budget.clone());
-            let act = |reply| TabMsg::Act(Box::new(Act { action, budget: work, reply, permit }));
+            let act = |reply| TabMsg::Act(Box::new(tab::Act { action, budget: work, reply, permit }));
             match ask(&handle.tab, &budget, act).await {
                 Ok(Ok(Done::NotStarted)) if !again => break,
                 Ok(Ok(Done::NotStarted)) | Err(Unanswered::NotSent) if again => {

@@ -126,6 +126,8 @@ pub(super) fn arguments(
     all.extend(QUIET.iter().chain(&AUTOMATED).map(ToString::to_string));
     if options.headless {
         all.push("--headless=new".into());
+        // Otherwise a picture beyond the view takes them away for good, and the page's layout with them.
+        all.push("--hide-scrollbars".into());
     }
     if options.no_sandbox {
         all.push("--no-sandbox".into());
@@ -190,6 +192,7 @@ mod tests {
             "--remote-debugging-port=0",
             "--remote-debugging-pipe",
             "--headless=new",
+            "--hide-scrollbars",
             "--renderer-process-limit=200",
             "--window-size=1280,720",
             "--no-startup-window",

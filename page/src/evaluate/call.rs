@@ -135,7 +135,12 @@ impl<'a> Call<'a> {
             started_at: None,
             ended_by_timeout_from: work.deadline() - TIMEOUT_SLACK,
             work_ends: Some(work.deadline()),
-            to_terminate: Some(budget.deadline() - reserve / 3),
+            // One without a timeout of its own has to be ended where that would have ended it.
+            to_terminate: Some(if site.object.is_some() {
+                work.deadline()
+            } else {
+                budget.deadline() - reserve / 3
+            }),
             budget_ends: Some(budget.deadline()),
             grace_ends: None,
             cancelled: false,

@@ -78,7 +78,7 @@ impl Stage {
         let watcher = task::spawn(watch_tab(control.clone(), Arc::clone(&condition)));
         control.call("Page.enable", json!({}), &budget()).await.unwrap();
         session.call("Page.enable", json!({}), &budget()).await.unwrap();
-        let (frames, work) = FrameSessions::watch(&link, &session, |_| ());
+        let (frames, work) = FrameSessions::watch(&link, &session, |_| {});
         let page = ActPage { session, main: target.into(), frames, condition: watched };
         Self {
             chromium,

@@ -30,6 +30,8 @@ pub(crate) fn page(target: &str, port: u16) -> Option<String> {
             }
             all
         }
+        "/shot" => format!("{SHOT}<iframe id=other src=http://localhost:{port}/shot-inner {SHOT_FRAME} left:450px;transform:scale(.8)'></iframe>"),
+        "/shot-inner" => SHOT_INNER.into(),
         "/golden" => GOLDEN.to_owned(),
         "/parts" => PARTS.to_owned(),
         "/three" => "<title>Three</title><main><button>A</button><button>B</button><button>C</button><a href=/form>Go</a></main>".into(),
@@ -54,6 +56,22 @@ pub(crate) fn page(target: &str, port: u16) -> Option<String> {
     };
     Some(format!("<!doctype html>{body}"))
 }
+
+/// Each of its elements is of one colour, told by its id.
+const SHOT: &str = r"<title>Shot</title><style>body{margin:0;background:white;height:3000px}button{position:absolute;border:0;padding:0}</style>
+<button id=top style='left:40px;top:60px;width:100px;height:40px;background:#0f0'></button>
+<button id=low style='left:300px;top:2000px;width:120px;height:50px;background:#f0f'></button>
+<button id=turned style='left:600px;top:60px;width:100px;height:40px;background:#00f;transform:rotate(90deg)'></button>
+<button id=fixed style='position:fixed;left:10px;top:10px;width:20px;height:20px;background:#ff0'></button>
+<button id=none style='display:none'></button>
+<div style='position:absolute;left:300px;top:60px;width:100px;height:60px;overflow:auto'><div style='height:400px'></div>
+<button id=scrolled style='position:static;width:60px;height:30px;background:#0ff'></button><div style='height:400px'></div></div>
+<iframe id=same src=/shot-inner style='position:absolute;top:200px;width:300px;height:250px;border:5px solid;padding:7px;left:100px'></iframe>";
+const SHOT_FRAME: &str =
+    "style='position:absolute;top:200px;width:300px;height:250px;border:5px solid;padding:7px;";
+const SHOT_INNER: &str = r"<title>Inner</title><style>body{margin:0;height:1500px}button{position:absolute;border:0;padding:0;background:#f80}</style>
+<button id=in style='left:33px;top:444px;width:120px;height:40px'></button>
+<button id=far style='left:33px;top:1100px;width:120px;height:40px;background:#08f'></button><script>scrollTo(0,300)</script>";
 
 const FORM: &str = r#"<title>Form</title><h1>Head</h1>
 <button>Save</button><button>Save</button><button disabled>Off</button>

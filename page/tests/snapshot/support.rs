@@ -18,7 +18,7 @@ use super::pages;
 /// One tab of a Chromium of its own, and the server of its pages.
 pub(crate) struct Stage {
     chromium: Chromium,
-    link: Link,
+    pub(crate) link: Link,
     pub(crate) session: Session,
     attached: Events,
     children: Vec<(FrameId, Session)>,

@@ -1,0 +1,115 @@
+//! The verbs that do something on a page: each is one `POST /act` (or a route of its own).
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tabvisor::config::Loaded;
+
+use super::client::Client;
+use super::failure::Failure;
+use super::flags::Common;
+use super::flags_of_acts::{Answer, OnTab, Verb};
+use super::output::{self, clean};
+use super::verbs::{BrowserState, read, say_blocked};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    #[serde(default)]
+    blocked_by_dialog: bool,
+    browser_state: Option<BrowserState>,
+    url: Option<String>,
+    effect: Option<String>,
+    #[serde(default)]
+    observed: Value,
+    #[serde(default)]
+    opened_tabs: Vec<String>,
+}
+
+/// Does what a verb says and prints what the page saw of it.
+pub(super) async fn act(common: &Common, loaded: &Loaded, verb: Verb) -> Result<ExitCode, Failure> {
+    let (what, on, path, mut body) = asked(verb)?;
+    if let Some(tab) = on.tab() {
+        body["targetId"] = tab.into();
+    }
+    if let Some(ms) = on.timeout_ms {
+        body["timeoutMs"] = ms.into();
+    }
+    // Without a budget of ours the service's own holds, which is at most its largest one.
+    let budget = on.timeout_ms.map_or_else(|| loaded.config.limits.max_budget(), Duration::from_millis);
+    let text = Client::new(common, loaded)?.call(Method::POST, path, Some(body), budget).await?;
+    if common.json {
+        output::line(&text);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let told: Told = read(&text)?;
+    if told.blocked_by_dialog {
+        say_blocked(told.browser_state);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let place = told.url.map_or_else(String::new, |url| format!(" on {url}"));
+    let effect = told.effect.map_or_else(String::new, |effect| format!(" ({effect})"));
+    output::line(&clean(&format!("{what}{place}{effect}")));
+    for warning in told.observed["warnings"].as_array().into_iter().flatten() {
+        output::note(&clean(warning.as_str().unwrap_or_default()));
+    }
+    for tab in told.opened_tabs {
+        output::line(&clean(&format!("it opened tab {tab}")));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is done, in words; where; to which route; with which body.
+fn asked(verb: Verb) -> Result<(String, OnTab, &'static [&'static str], Value), Failure> {
+    const ACT: &[&str] = &["act"];
+    Ok(match verb {
+        Verb::Click { element, double, button, modifiers, on } => {
+            let body = json!({
+                "kind": "click", "ref": element, "doubleClick": double, "button": button, "modifiers": modifiers,
+            });
+            (format!("clicked ref {element}"), on, ACT, body)
+        }
+        Verb::ClickCoords { x, y, double, button, on } => {
+            let body =
+                json!({ "kind": "clickCoords", "x": x, "y": y, "doubleClick": double, "button": button });
+            (format!("clicked at {x}, {y}"), on, ACT, body)
+        }
+        Verb::Type { element, text, submit, slowly, on } => {
+            let body =
+                json!({ "kind": "type", "ref": element, "text": text, "submit": submit, "slowly": slowly });
+            (format!("typed into ref {element}"), on, ACT, body)
+        }
+        Verb::Press { key, on } => {
+            (format!("pressed {key}"), on, ACT, json!({ "kind": "press", "key": key }))
+        }
+        Verb::Hover { element, on } => {
+            (format!("hovered ref {element}"), on, ACT, json!({ "kind": "hover", "ref": element }))
+        }
+        Verb::ScrollIntoView { element, on } => {
+            let body = json!({ "kind": "scrollIntoView", "ref": element });
+            (format!("scrolled ref {element} into view"), on, ACT, body)
+        }
+        Verb::Drag { from, to, on } => {
+            let body = json!({ "kind": "drag", "startRef": from, "endRef": to });
+            (format!("dragged ref {from} to ref {to}"), on, ACT, body)
+        }
+        Verb::Select { element, values, on } => {
+            let body = json!({ "kind": "select", "ref": element, "values": values });
+            (format!("selected {} in ref {element}", values.join(", ")), on, ACT, body)
+        }
+        Verb::Fill { fields, on } => {
+            let fields: Value = serde_json::from_str(&fields)
+                .map_err(|why| Failure::usage(format!("--fields is no JSON: {why}")))?;
+            ("filled the fields".into(), on, ACT, json!({ "kind": "fill", "fields": fields }))
+        }
+        Verb::Navigate { address, on } => ("navigated".into(), on, &["navigate"], json!({ "url": address })),
+        Verb::Dialog { answer: Answer { accept, .. }, prompt, dialog_id, on } => {
+            let body = json!({ "accept": accept, "promptText": prompt, "dialogId": dialog_id });
+            let what = if accept { "the dialog is accepted" } else { "the dialog is dismissed" };
+            (what.into(), on, &["hooks", "dialog"], body)
+        }
+    })
+}

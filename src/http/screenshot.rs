@@ -1,0 +1,88 @@
+//! `POST /screenshot`: a picture of a tab, in a file on this machine.
+
+use axum::extract::{RawQuery, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Serialize;
+use serde_json::Value;
+use tabvisor_actors::{Named, Screenshot, ScreenshotRequest, ShotOf};
+use tabvisor_page::screenshot::Format;
+use tracing::Instrument;
+
+use super::act::{ActedOn, acted_on};
+use super::error::ApiError;
+use super::fields::Fields;
+use super::service::{Service, check_profile};
+use super::{body, json, pictures, record_overrun};
+
+/// Quality of a JPEG.
+const QUALITY: u8 = 80;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    ok: bool,
+    path: String,
+    #[serde(flatten)]
+    tab: ActedOn,
+    image_type: &'static str,
+    width: u32,
+    height: u32,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    #[serde(flatten)]
+    labels: Option<Value>,
+}
+
+/// Takes a picture.
+pub(super) async fn screenshot(
+    State(service): State<Service>,
+    RawQuery(query): RawQuery,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let _work = service.work()?;
+    let mut fields = body::fields(request, service.max_body_bytes()).await?;
+    let asked = read(&mut fields)?;
+    let target = fields.text("targetId")?;
+    let budget = fields.budget(service.budgets().snapshot(), service.max_budget())?;
+    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
+    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let tab = row.tab_id;
+    let span = tracing::info_span!("request", action = "screenshot", %tab, budget_ms = budget.left_ms());
+    let taken = service.supervisor().screenshot(tab, asked, &budget).instrument(span).await;
+    record_overrun(&budget);
+    let (shot, labels) = match taken? {
+        Screenshot::Plain(shot) => (shot, None),
+        Screenshot::Labelled(labelled) => {
+            let labels = serde_json::to_value(&labelled).ok();
+            (labelled.shot, labels)
+        }
+    };
+    let (width, height, truncated) = (shot.width, shot.height, shot.truncated);
+    let image_type = shot.format.word();
+    let path = pictures::save(service.pictures(), shot).await?;
+    let tab = acted_on(&service, row);
+    Ok(json(StatusCode::OK, &Answer { ok: true, path, tab, image_type, width, height, truncated, labels }))
+}
+
+fn read(fields: &mut Fields) -> Result<ScreenshotRequest, ApiError> {
+    let full_page = fields.truth("fullPage").unwrap_or(false);
+    let element = match (fields.text("ref")?, fields.text("element")?) {
+        (Some(r#ref), _) => Some(Named::Ref(r#ref)),
+        (None, selector) => selector.map(Named::Css),
+    };
+    let of = match element {
+        Some(_) if full_page => {
+            return Err(ApiError::invalid("fullPage is not supported for element screenshots"));
+        }
+        Some(named) => ShotOf::Element(named),
+        None if full_page => ShotOf::FullPage,
+        None => ShotOf::View,
+    };
+    let format = match fields.text("type")?.as_deref() {
+        None | Some("png") => Format::Png,
+        Some("jpeg") => Format::Jpeg(QUALITY),
+        Some(_) => return Err(ApiError::invalid("type must be png or jpeg.")),
+    };
+    Ok(ScreenshotRequest { of, format, labels: fields.truth("labels").unwrap_or(false) })
+}
