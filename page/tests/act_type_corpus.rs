@@ -182,6 +182,10 @@ async fn who_really_gets_the_text_is_noticed() {
         }
         assert_eq!(stage.evaluate("[$('a').value,$('b').value]").await, json!(["", ""]));
     }
+    // A copy that the page makes is no other receiver.
+    stage.write_on("<input id=a oninput='b.value=value;b.dispatchEvent(new Event(`input`,{bubbles:true}))'><input id=b>").await;
+    let said = stage.type_in("#a", "12", TypeMode::Keystrokes).await;
+    assert_eq!((&said["effect"], said["observed"].get("elsewhere")), (&json!("confirmed"), None), "{said}");
     // A code in single digits: every input passes the focus on.
     stage.write_on("<input id=a maxlength=1 oninput='nextElementSibling.focus()'><input id=b>").await;
     let said = stage.type_in("#a", "12", TypeMode::Keystrokes).await;

@@ -118,7 +118,8 @@ const prepare = async (it, asked) => {
   const others = new Set();
   const listen = event => {
     const [got] = event.composedPath();
-    if (got instanceof Element && !contains(el, got) && !contains(got, el)) others.add(got);
+    // A page that copies what is typed says so by events of its own.
+    if (event.isTrusted && got instanceof Element && !contains(el, got) && !contains(got, el)) others.add(got);
   };
   addEventListener('input', listen, true);
   setTimeout(() => removeEventListener('input', listen, true), asked.left);

@@ -221,10 +221,7 @@ async fn conclude(
             Ok(read) => {
                 let verdict = read.verdict;
                 let mut effect = judge(&mut seen, read, &sent);
-                if plan.enter
-                    && matches!(verdict, Verdict::Equal | Verdict::Rewritten)
-                    && seen.elsewhere.is_none()
-                {
+                if plan.enter && matches!(verdict, Verdict::Equal | Verdict::Rewritten) {
                     effect = enter(page, node, effect, &mut seen, &mut observed, budget).await?;
                 }
                 observed.input = Some(InputSeen::Text(seen));
@@ -269,7 +266,6 @@ fn judge(seen: &mut TextSeen, read: ReadBack, sent: &Way) -> Effect {
         return Effect::Partial;
     }
     match verdict {
-        _ if seen.elsewhere.is_some() => Effect::Partial,
         Verdict::Equal | Verdict::Rewritten => Effect::Confirmed,
         Verdict::Different => Effect::Partial,
         Verdict::Unchanged => Effect::SuspectedNoop,
