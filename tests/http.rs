@@ -208,9 +208,21 @@ async fn an_act_is_checked_before_anything_is_done() {
     assert!(invalid(&answer) && answer.body["error"].as_str().unwrap().contains("120000"), "{answer:?}");
     let answer = running.act(json!({ "kind": "evaluate", "fn": "1", "selector": "a" })).await;
     assert_eq!((answer.status, &answer.body["code"]), (400, &json!("ACT_SELECTOR_UNSUPPORTED")));
-    for body in [json!({ "kind": "click" }), json!({ "kind": "evaluate", "fn": "el", "ref": "e1" })] {
+    for kind in ["wait", "batch", "resize"] {
+        let answer = running.act(json!({ "kind": kind })).await;
+        assert_eq!((answer.status, &answer.body["reason"]), (501, &json!("not_implemented")), "{kind}");
+    }
+    let answer = running.act(json!({ "kind": "click" })).await;
+    assert!(invalid(&answer) && answer.body["error"] == "click requires ref or selector", "{answer:?}");
+    for more in [
+        json!({ "engine": "x" }),
+        json!({ "backendDOMNodeId": "x" }),
+        json!({ "ref": "e1", "backendDOMNodeId": 1 }),
+    ] {
+        let mut body = json!({ "kind": "evaluate", "fn": "el" });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let answer = running.act(body).await;
-        assert_eq!((answer.status, &answer.body["reason"]), (501, &json!("not_implemented")));
+        assert!(invalid(&answer), "{answer:?}");
     }
 }
 
