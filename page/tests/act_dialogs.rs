@@ -136,10 +136,14 @@ async fn pages_get_the_answers_that_were_decided() {
     desk.stage.page.session.cast("Page.navigate", json!({ "url": desk.stage.url("/next") }));
     let shown = desk.next().await;
     assert!(matches!(&shown[..], [Effect::Show(dialog)] if dialog.kind.to_string() == "beforeunload"));
+    let mut navigated = desk.stage.page.session.subscribe(&["Page.frameNavigated"], 16);
     let handle = desk.dialogs.closing().unwrap();
     desk.handle(handle);
     let closed = desk.next().await;
     assert!(matches!(&closed[..], [Effect::Closed(it)] if it.accepted == Some(true)), "{closed:?}");
-    desk.stage.until("location.pathname==='/next'").await;
+    let Some(Delivery::Event(event)) = budget().run(navigated.next()).await.unwrap() else {
+        panic!("no event")
+    };
+    assert!(event.params.get().contains("/next\""), "{}", event.params.get());
     desk.stage.stop().await;
 }
