@@ -137,8 +137,13 @@ impl Stage {
     /// Waits for what takes its time and tells nobody.
     pub(crate) async fn until(&self, expression: &str) {
         for _ in 0..300 {
-            if self.evaluate(expression).await == true {
-                return;
+            let params = json!({ "expression": expression, "returnByValue": true });
+            // The page may go to another document meanwhile.
+            if let Ok(answer) = self.page.session.call("Runtime.evaluate", params, &budget()).await {
+                let answer: Value = serde_json::from_str(answer.get()).unwrap();
+                if answer["result"]["value"] == true {
+                    return;
+                }
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

@@ -64,15 +64,17 @@ async fn a_page_that_is_dead_at_set_up() {
     assert_eq!((watch.state().url, watch.state().crashed), (stage.url("/icon"), true));
     stage.open("/other").await;
     let icon = Some(stage.url("/o.png"));
-    // Another one that goes on with a death that is over.
-    let again = stage.link.attach(&stage.target, &budget()).await.unwrap();
-    let again = set_up(&again, watch.now.borrow().clone(), &budget()).await.unwrap();
-    assert_eq!((again.known().state.url.clone(), again.known().state.crashed), (stage.url("/other"), false));
     let known = watch.until("revived", |known| known.state.favicon == icon).await;
     assert_eq!(
         (known.state.title.as_str(), known.state.loading, known.state.crashed),
         ("Other", false, false)
     );
+    // Another one that goes on with a death that is over.
+    let again = stage.link.attach(&stage.target, &budget()).await.unwrap();
+    let mut dead = watch.now.borrow().clone();
+    dead.state.crashed = true;
+    let again = set_up(&again, dead, &budget()).await.unwrap();
+    assert_eq!((again.known().state.url.clone(), again.known().state.crashed), (stage.url("/other"), false));
     stage.open("/icon").await;
     watch.until("heard", |known| known.state.title == "Icon").await;
     stage.stop().await;
