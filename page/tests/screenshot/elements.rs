@@ -157,7 +157,14 @@ async fn labels_land_on_their_elements() {
         room.stage.call("Emulation.setDeviceMetricsOverride", metrics).await;
         room.stage.evaluate("scrollTo(0, 20)").await;
         let [top, turned, _, _, in_same, in_other] = truth(&room).await;
-        let labelled = label(&room, What::View, &spots).await;
+        let mut labelled = label(&room, What::View, &spots).await;
+        // A frame in a process of its own is laid out anew a moment after the page around it.
+        for _ in 0..50 {
+            if labelled.labels_count == 4 {
+                break;
+            }
+            labelled = label(&room, What::View, &spots).await;
+        }
         let refs: Vec<_> = labelled.annotations.iter().map(|it| &*it.r#ref).collect();
         assert_eq!(refs, ["e1", "e2", "f1e3", "f2e3"]);
         assert_eq!((labelled.labels_count, labelled.labels_skipped), (4, 3));
