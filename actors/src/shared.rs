@@ -4,7 +4,7 @@
 //! admission of a call and the race of a call against a dialog read from here.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use tabvisor_cdp::error::{CdpError, CloseCause};
@@ -12,6 +12,7 @@ use tabvisor_cdp::link::{DialOptions, Session};
 use tabvisor_page::condition::Condition;
 use tabvisor_page::dialog::{Dialog, DialogRecord, Policy};
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
+use tabvisor_page::refs::{FrameId, Ref, StaleReason, StaleRef};
 use tabvisor_page::snapshot::Memory;
 use tabvisor_page::state::{Known, PageError};
 use tokio::sync::{Semaphore, watch};
@@ -162,7 +163,7 @@ pub(crate) struct TabShared {
     /// What the page shows. Written by Tab; before its first word by Browser (target info).
     pub(crate) page: watch::Sender<Known>,
     /// Its refs and what snapshots showed; used by actions and evaluates, never across an await.
-    pub(crate) snapshots: Mutex<Memory>,
+    snapshots: Mutex<Memory>,
     pub(crate) restarts: AtomicU64,
     /// Why an actor of its was restarted last; written by TabSupervisor.
     pub(crate) last_failure: Mutex<String>,
@@ -326,6 +327,24 @@ impl TabShared {
             last_failure: Mutex::default(),
             browser,
         })
+    }
+
+    /// Its refs and what snapshots showed.
+    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a ref names, and the target of its frame's process where that is not the page's own.
+    pub(crate) fn named(&self, text: &str) -> Result<(Ref, Option<FrameId>), StaleRef> {
+        let shown = self.page.borrow().state.document.clone();
+        let memory = self.memory();
+        let named = memory.resolve(text)?.clone();
+        // The snapshot that gave it may be of an earlier document; what is shown now is published.
+        if shown.is_some_and(|shown| *shown != *named.main_document) {
+            return Err(StaleRef::new(text, StaleReason::DocumentChanged));
+        }
+        let target = memory.target_of(&named.frame).cloned();
+        Ok((named, target))
     }
 
     /// What Browser hears of a page that nobody watches yet.

@@ -18,7 +18,7 @@
 //! It never: awaits Chromium in `handle`, starts a second action beside one at work, waits for a
 //! slow action before it answers one that expired in the queue.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
@@ -340,7 +340,7 @@ async fn watch_page(tab: Arc<TabShared>, watching: Watching, actor: ActorRef<Tab
 /// Tells the refs of a tab which documents its frames show.
 fn remember(tab: Arc<TabShared>) -> impl FnMut(FrameChange) + Send {
     move |change| {
-        let mut memory = tab.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = tab.memory();
         match change {
             FrameChange::Shows(frame, document) => memory.show(frame, document),
             FrameChange::Gone(frame) => memory.remove(&frame),

@@ -1,6 +1,5 @@
 //! What is done on a page as a user would: resolved, done, told with the tabs that it opened.
 
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -10,7 +9,6 @@ use tabvisor_page::act::{
     self, ActError, ActPage, Chord, Click, Element, FillField, Modifiers, OptionName, Outcome, Place, Point,
     Press, Scroll, Select, Target, TypeMode, TypeText,
 };
-use tabvisor_page::refs::{StaleReason, StaleRef};
 
 use super::{Stage, snapshot};
 use crate::error::TabError;
@@ -173,16 +171,7 @@ pub(super) async fn resolve(stage: &Stage, named: Named, budget: &Budget) -> Res
         Named::Css(selector) => return Ok(Target::Css(selector)),
         Named::Ref(text) => text,
     };
-    let (named, process) = {
-        let memory = stage.tab.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
-        let named = memory.resolve(&text)?.clone();
-        let process = memory.target_of(&named.frame).cloned();
-        (named, process)
-    };
-    let shown = stage.tab.page.borrow().state.document.clone();
-    if shown.is_some_and(|shown| *shown != *named.main_document) {
-        return Err(StaleRef::new(&text, StaleReason::DocumentChanged).into());
-    }
+    let (named, process) = stage.tab.named(&text)?;
     let backend_node_id = match named.backend_node_id {
         Some(node) => node,
         None => snapshot::find(stage, named.id, budget).await?,

@@ -1,7 +1,5 @@
 //! Screenshots, and names of elements drawn onto them.
 
-use std::sync::PoisonError;
-
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::act::Target;
 use tabvisor_page::screenshot::{
@@ -92,7 +90,7 @@ async fn labelled(
 /// The elements of a snapshot that have refs, and where they are to be looked for.
 fn elements(stage: &Stage, snapshot: &Snapshot) -> Vec<Element> {
     let Body::Text(text) = &snapshot.body else { return Vec::new() };
-    let memory = stage.tab.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+    let memory = stage.tab.memory();
     let element = |id: String| {
         let named = memory.resolve(&id).ok()?;
         let (frame, backend_node_id) = (named.frame.clone(), named.backend_node_id?);

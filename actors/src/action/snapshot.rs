@@ -1,22 +1,21 @@
 //! Reading the page: snapshots, and elements found by what a snapshot said of them.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::act::ActError;
 use tabvisor_page::refs::{Match, RefId, StaleReason, StaleRef};
-use tabvisor_page::snapshot::{Memory, Request, Snapshot, Taken, find_in};
+use tabvisor_page::snapshot::{Request, Snapshot, Taken, find_in};
 
 use super::Stage;
 use crate::error::TabError;
-use crate::shared::TabShared;
 
 /// Reads the page as `request` asks for it.
 pub(super) async fn take(stage: &Stage, request: Request, budget: &Budget) -> Result<Snapshot, TabError> {
     let taken = read(stage, request, budget).await?;
     let tab = Arc::clone(&stage.tab);
     // A large page takes its time; other tabs' work must not wait for it.
-    let rendered = tokio::task::spawn_blocking(move || memory(&tab).render(&taken)).await;
+    let rendered = tokio::task::spawn_blocking(move || tab.memory().render(&taken)).await;
     let rendered = rendered.map_err(|why| TabError::Internal(why.to_string()))?;
     Ok(rendered?)
 }
@@ -24,7 +23,7 @@ pub(super) async fn take(stage: &Stage, request: Request, budget: &Budget) -> Re
 /// The DOM node of the only element with the role, name and place of a ref, in the ref's frame.
 pub(super) async fn find(stage: &Stage, id: RefId, budget: &Budget) -> Result<i64, TabError> {
     let text = id.to_string();
-    let wanted = memory(&stage.tab).resolve(&text).cloned()?;
+    let wanted = stage.tab.memory().resolve(&text).cloned()?;
     let taken = read(stage, Request::default(), budget).await?;
     let capture = taken.capture();
     let stale = |reason| Err(StaleRef::new(&text, reason).into());
@@ -58,11 +57,7 @@ pub(super) async fn first_match(stage: &Stage, selector: &str, budget: &Budget) 
 }
 
 async fn read(stage: &Stage, request: Request, budget: &Budget) -> Result<Taken, TabError> {
-    let plan = memory(&stage.tab).begin(request)?;
+    let plan = stage.tab.memory().begin(request)?;
     let children = stage.frames.all();
     stage.unless_hindered(plan.read(&stage.session, &children, budget)).await
-}
-
-fn memory(tab: &TabShared) -> MutexGuard<'_, Memory> {
-    tab.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
 }

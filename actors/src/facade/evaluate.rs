@@ -1,11 +1,9 @@
 //! Evaluates: on a link of their own, neither queued behind the tab's actions nor in their way.
 
-use std::sync::PoisonError;
-
 use serde::Serialize;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::evaluate::{Element, EvaluateError, Script, Value};
-use tabvisor_page::refs::{Ref, StaleReason, StaleRef};
+use tabvisor_page::refs::{StaleReason, StaleRef};
 
 use super::Supervisor;
 use super::admission::{check_budget, permit};
@@ -166,7 +164,7 @@ impl Supervisor {
             }
             Some(On::Ref(text)) => text,
         };
-        let (named, frame_target) = named(tab, text)?;
+        let (named, frame_target) = tab.named(text)?;
         let (node, fallback) = match (named.backend_node_id, engine) {
             (Some(node), Engine::Auto | Engine::Cdp) => (node, None),
             (None, Engine::Cdp) => {
@@ -234,19 +232,6 @@ fn check_function(function: &str, limit: usize) -> Result<(), TabError> {
     Err(TabError::BadInput { field: "fn", why })
 }
 
-/// What a ref names, and the target of its frame's process.
-fn named(tab: &TabShared, text: &str) -> Result<(Ref, Option<tabvisor_page::refs::FrameId>), TabError> {
-    let shown = tab.page.borrow().state.document.clone();
-    let memory = tab.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
-    let named = memory.resolve(text)?.clone();
-    // The snapshot that gave it may be of an earlier document; what is shown now is published.
-    if shown.is_some_and(|shown| *shown != *named.main_document) {
-        return Err(StaleRef::new(text, StaleReason::DocumentChanged).into());
-    }
-    let target = memory.target_of(&named.frame).cloned();
-    Ok((named, target))
-}
-
 /// The page said that the element is gone: which ref that was.
 fn name_ref(error: TabError, on: Option<&On>) -> TabError {
     match (error, on) {
@@ -259,7 +244,7 @@ fn name_ref(error: TabError, on: Option<&On>) -> TabError {
 
 /// What left its document stays gone until a snapshot sees it again.
 fn forget(tab: &TabShared, text: &str, reason: StaleReason) {
-    let mut memory = tab.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut memory = tab.memory();
     if let (StaleReason::NodeDetached, Ok(id)) = (reason, memory.resolve(text).map(|named| named.id)) {
         memory.detached(id);
     }
