@@ -23,6 +23,7 @@ pub mod condition;
 pub mod dialog;
 pub mod evaluate;
 pub mod frame_sessions;
+mod isolated;
 pub mod navigate;
 pub mod refs;
 pub mod screenshot;

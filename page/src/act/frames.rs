@@ -7,9 +7,10 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::Session;
 
 use super::error::ActError;
-use super::node::{Node, parse, unless_refused};
+use super::node::{Node, parse};
 use super::page::ActPage;
 use super::target::{Place, Point};
+use crate::isolated::unless_refused;
 use crate::refs::{FrameId, StaleReason};
 use crate::snapshot::frame_tree::{self, KnownFrame};
 

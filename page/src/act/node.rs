@@ -13,6 +13,7 @@ use tabvisor_cdp::link::{Reply, Session};
 use super::error::ActError;
 use super::page::ActPage;
 use super::target::{Element, Place, Point, Target};
+use crate::isolated::{self, Resolved, unless_refused};
 use crate::refs::{FrameId, StaleReason};
 use crate::snapshot::frame_tree;
 
@@ -30,23 +31,6 @@ pub struct Node {
     /// What it is for.
     pub(super) place: Place,
     object: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct World {
-    execution_context_id: i64,
-}
-
-#[derive(Deserialize)]
-struct Resolved {
-    object: Object,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Object {
-    object_id: String,
 }
 
 /// What a function of ours gave.
@@ -92,10 +76,8 @@ impl Node {
         budget: &Budget,
     ) -> Result<Self, ActError> {
         let context = world(&session, &frame, place, budget).await?;
-        let node = json!({ "backendNodeId": backend_node_id, "executionContextId": context });
-        let found = session.call_as::<Resolved>("DOM.resolveNode", node, budget).await;
-        let found = unless_refused(found)?.ok_or_else(|| place.gone(StaleReason::FrameChanged))?;
-        let object = found.object.object_id;
+        let object = isolated::resolve(&session, backend_node_id, context, budget).await;
+        let object = unless_refused(object)?.ok_or_else(|| place.gone(StaleReason::FrameChanged))?;
         Ok(Self { page: page.clone(), session, frame, place: place.clone(), object })
     }
 
@@ -259,7 +241,7 @@ async fn of_ref(page: &ActPage, place: Place, element: &Element, budget: &Budget
         return Err(place.gone(if main { StaleReason::DocumentChanged } else { StaleReason::FrameChanged }));
     }
     let node = unless_refused(node)?.ok_or_else(|| place.gone(StaleReason::NodeDetached))?;
-    let object = parse::<Resolved>("DOM.resolveNode", node.get())?.object.object_id;
+    let object = parse::<Resolved>("DOM.resolveNode", node.get())?.into_object_id();
     Ok(Node { page: page.clone(), session, frame: frame.clone(), place, object })
 }
 
@@ -294,10 +276,8 @@ pub(super) async fn world(
     place: &Place,
     budget: &Budget,
 ) -> Result<i64, ActError> {
-    let asked = json!({ "frameId": **frame, "worldName": "tabvisor" });
-    let world = session.call_as::<World>("Page.createIsolatedWorld", asked, budget).await;
-    let world = unless_refused(world)?.ok_or_else(|| place.gone(StaleReason::FrameChanged))?;
-    Ok(world.execution_context_id)
+    let world = isolated::world(session, frame, budget).await;
+    unless_refused(world)?.ok_or_else(|| place.gone(StaleReason::FrameChanged))
 }
 
 /// Reads what a function of ours gave.
@@ -312,13 +292,4 @@ pub(super) fn read<T: DeserializeOwned>(said: Said) -> Result<T, ActError> {
 
 pub(super) fn parse<T: DeserializeOwned>(method: &str, text: &str) -> Result<T, ActError> {
     serde_json::from_str(text).map_err(|why| ActError::Unreadable(format!("{method}: {:?}", why.classify())))
-}
-
-/// Chromium refuses what names a frame, a node or a world that is gone.
-pub(super) fn unless_refused<T>(answer: Result<T, CdpError>) -> Result<Option<T>, ActError> {
-    match answer {
-        Ok(value) => Ok(Some(value)),
-        Err(CdpError::Protocol { .. }) => Ok(None),
-        Err(other) => Err(other.into()),
-    }
 }

@@ -1,6 +1,5 @@
 //! Where a script runs: in the page's main frame, or on an element in its own frame.
 
-use serde::Deserialize;
 use serde_json::json;
 
 use tabvisor_cdp::budget::Budget;
@@ -13,6 +12,7 @@ use super::phase::Phase;
 use super::run::Surroundings;
 use super::wait::bad_news;
 use super::{Element, EvaluateLink};
+use crate::isolated::Resolved;
 use crate::refs::StaleReason;
 
 /// Where a script runs.
@@ -51,15 +51,6 @@ impl Site {
 }
 
 async fn resolve(link: &mut EvaluateLink, element: &Element, budget: &Budget) -> Result<Site, EvaluateError> {
-    #[derive(Deserialize)]
-    struct Resolved {
-        object: Object,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Object {
-        object_id: String,
-    }
     let of_frame = element.frame_target.is_some();
     let resolved = async {
         let session = match &element.frame_target {
@@ -68,7 +59,7 @@ async fn resolve(link: &mut EvaluateLink, element: &Element, budget: &Budget) ->
         };
         let node = json!({ "backendNodeId": element.backend_node_id });
         let node: Resolved = session.call_as("DOM.resolveNode", node, budget).await?;
-        Ok(Site { session, object: Some(node.object.object_id) })
+        Ok(Site { session, object: Some(node.into_object_id()) })
     };
     resolved.await.map_err(|error| match error {
         // What it names is gone.

@@ -13,6 +13,7 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
 
+use crate::isolated;
 use crate::refs::FrameId;
 
 /// An element, as far as scoping needs to know it.
@@ -30,12 +31,6 @@ pub(super) enum Answer {
     Nothing,
     /// This is no CSS selector.
     Invalid,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct World {
-    execution_context_id: i64,
 }
 
 #[derive(Deserialize)]
@@ -84,12 +79,11 @@ pub(super) async fn first(
     budget: &Budget,
 ) -> Result<Answer, CdpError> {
     static QUERIES: AtomicU64 = AtomicU64::new(0);
-    let world = json!({ "frameId": frame, "worldName": "tabvisor" });
-    let world: World = session.call_as("Page.createIsolatedWorld", world, budget).await?;
+    let world = isolated::world(session, frame, budget).await?;
     let group = format!("tabvisor-query-{}", QUERIES.fetch_add(1, Ordering::Relaxed));
     let held = Held { session, group };
     let question = json!({
-        "executionContextId": world.execution_context_id,
+        "executionContextId": world,
         // A form or an image named `querySelector` hides the document's own.
         "functionDeclaration": "function(css){return Document.prototype.querySelector.call(document,css)}",
         "arguments": [{ "value": selector }],
