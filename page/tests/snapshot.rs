@@ -14,12 +14,12 @@ use serde_json::Value;
 use support::{Stage, budget, ref_of};
 use tabvisor_page::refs::{Match, RefId, RefTable, StaleReason, is_attached};
 use tabvisor_page::snapshot::{
-    AiOptions, Capture, FrameState, Limits, Part, RoleOptions, SnapshotError, TOO_DEEP, capture, find_in,
-    list_aria, render_ai,
+    Capture, FrameState, Limits, Part, SnapshotError, TOO_DEEP, TextOptions, capture, find_in, list_aria,
+    render_ai,
 };
 
-fn interactive() -> RoleOptions {
-    RoleOptions { interactive: true, max_chars: 0, ..RoleOptions::default() }
+fn interactive() -> TextOptions {
+    TextOptions { interactive: true, max_chars: 0, ..TextOptions::default() }
 }
 
 /// The lines without their indents.
@@ -53,7 +53,7 @@ async fn a_form_in_every_format() {
     let save = table.resolve("e3", &page.documents).unwrap();
     assert_eq!(find_in(page.main(), &save.role, &save.name, save.place), Match::One(save.backend_node_id));
 
-    let ai = render_ai(&page, &mut table, &AiOptions::default(), None);
+    let ai = render_ai(&page, &mut table, &TextOptions::default(), None);
     let lines = flat(&ai.text);
     for line in [
         "- heading \"Head\" [level=1] [ref=e1]",
@@ -291,9 +291,9 @@ async fn large_and_deep_pages_are_bounded_and_say_so() {
     stage.open("/big?n=2000").await;
     let mut table = RefTable::default();
     let (page, all) =
-        stage.role_with(&mut table, &RoleOptions { max_chars: 0, ..RoleOptions::default() }).await;
+        stage.role_with(&mut table, &TextOptions { max_chars: 0, ..TextOptions::default() }).await;
     assert_eq!((page.not_read.nodes, all.truncated, all.refs.len()), (0, false, 1500));
-    let (_, cut) = stage.role_with(&mut table, &RoleOptions::default()).await;
+    let (_, cut) = stage.role_with(&mut table, &TextOptions::default()).await;
     assert!(cut.truncated && cut.stats.chars <= 40_000 && cut.lines_left_out > 1000);
 
     let limits = Limits { nodes: 100, ..Limits::default() };
@@ -301,10 +301,10 @@ async fn large_and_deep_pages_are_bounded_and_say_so() {
     assert!(few.main().tree.nodes.len() <= 200 && few.not_read.nodes > 2000, "{:?}", few.not_read);
 
     stage.open("/deep?n=500").await;
-    let (page, rendered) = stage.role_with(&mut table, &RoleOptions::default()).await;
+    let (page, rendered) = stage.role_with(&mut table, &TextOptions::default()).await;
     assert!(page.not_read.nodes > 300, "{:?}", page.not_read);
     assert!(rendered.truncated && rendered.text.contains(TOO_DEEP) && rendered.text.contains("\"Top\""));
-    let ai = render_ai(&page, &mut table, &AiOptions::default(), None);
+    let ai = render_ai(&page, &mut table, &TextOptions::default(), None);
     assert!(ai.truncated && ai.text.contains(TOO_DEEP));
     stage.stop().await;
 }

@@ -10,7 +10,7 @@ use tabvisor_cdp::fake::{Act, FakeChrome};
 use tabvisor_cdp::link::{DialOptions, Link, LinkOptions, Purpose};
 use tabvisor_page::refs::RefTable;
 use tabvisor_page::snapshot::{
-    Capture, FrameState, Limits, Part, RoleOptions, SnapshotError, capture, render_role,
+    Capture, FrameState, Limits, Part, SnapshotError, TextOptions, capture, render_role,
 };
 
 /// Frames with these documents: the main frame's, and a child's.
@@ -74,7 +74,7 @@ async fn a_frame_that_changed_costs_only_itself() {
         (page.read_again, page.frames[1].state, page.not_read.frames),
         (false, FrameState::Changed, 1)
     );
-    let rendered = render_role(&page, &mut RefTable::default(), &RoleOptions::default(), None);
+    let rendered = render_role(&page, &mut RefTable::default(), &TextOptions::default(), None);
     let lines = "- RootWebArea\n  - button [ref=e1]\n  - Iframe [ref=e2] [frame=changed]";
     assert_eq!(rendered.text, format!("{lines}\n\n[...INCOMPLETE - not read: 1 frame]"));
 }

@@ -5,44 +5,22 @@ use std::collections::HashMap;
 use super::ai_tree::{self, AiNode, Child};
 use super::ax::Tristate;
 use super::delta::{self, Identities};
-use super::fit::{Cut, End, Line, RefEntry, Rendered, Sheet};
+use super::fit::{End, Line, RefEntry, Rendered, Sheet};
 use super::frame::Capture;
 use super::links::Links;
 use super::naming;
 use super::outline::Outline;
 use super::role_format::{MAX_DEPTH, json};
 use super::roles::{self, RoleKind};
+use super::text_options::TextOptions;
 use super::yaml;
 use crate::refs::{Place, RefId, RefTable, Series, Sighting};
-
-/// What an AI snapshot shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AiOptions {
-    /// A flat list of what can be acted on.
-    pub interactive: bool,
-    /// Without structure that has no name.
-    pub compact: bool,
-    /// Only nodes at most so deep.
-    pub depth: Option<u32>,
-    /// With a list of links at the end.
-    pub urls: bool,
-    /// At most so many UTF-16 code units; zero for any number.
-    pub max_chars: usize,
-    /// Only the lines behind this cut.
-    pub after: Option<Cut>,
-}
-
-impl Default for AiOptions {
-    fn default() -> Self {
-        Self { interactive: false, compact: false, depth: None, urls: false, max_chars: 40_000, after: None }
-    }
-}
 
 /// Renders a capture, giving refs from `table`; `before` is what to compare it with.
 pub fn render_ai(
     capture: &Capture,
     table: &mut RefTable,
-    options: &AiOptions,
+    options: &TextOptions,
     before: Option<&Identities>,
 ) -> Rendered {
     table.begin(&capture.documents);
@@ -104,14 +82,14 @@ struct Page<'a> {
     outline: Outline<'a>,
     places: HashMap<usize, HashMap<usize, Place>>,
     links: Links,
-    options: &'a AiOptions,
+    options: &'a TextOptions,
 }
 
 impl Page<'_> {
     /// The line of a node and those of its properties; none if it is not shown.
     fn lines(&mut self, table: &mut RefTable, node: &AiNode, depth: u32) -> Vec<Line> {
         let kind = roles::kind(&node.role);
-        let AiOptions { interactive, compact, urls, .. } = *self.options;
+        let TextOptions { interactive, compact, urls, .. } = *self.options;
         let id = self.name(table, node);
         let says = node.is_one_line() || node.clickable;
         if (interactive && kind != RoleKind::Interactive && !node.clickable)

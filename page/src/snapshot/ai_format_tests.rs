@@ -1,7 +1,7 @@
 use super::super::tests_page::{capture, frame, node, property, recorded, text, with};
 use super::*;
 
-fn shown(options: AiOptions) -> Rendered {
+fn shown(options: TextOptions) -> Rendered {
     render_ai(&recorded(), &mut RefTable::default(), &options, None)
 }
 
@@ -39,7 +39,7 @@ const RECORDED: &str = r#"- generic [active] [ref=e1]:
 
 #[test]
 fn the_recorded_snapshot() {
-    let rendered = shown(AiOptions::default());
+    let rendered = shown(TextOptions::default());
     assert_eq!(rendered.text, RECORDED);
     assert_eq!(rendered.refs.len(), 28);
     assert!(rendered.refs.iter().all(|entry| entry.nth.is_none()));
@@ -47,7 +47,7 @@ fn the_recorded_snapshot() {
 
 #[test]
 fn interactive_is_flat_with_the_ref_first() {
-    let text = shown(AiOptions { interactive: true, ..AiOptions::default() }).text;
+    let text = shown(TextOptions { interactive: true, ..TextOptions::default() }).text;
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "- link \"Two\" [ref=e6] [cursor=pointer]:");
     assert_eq!(lines[4], "- button \"Other: x\" [ref=e11]");
@@ -63,7 +63,7 @@ fn interactive_is_flat_with_the_ref_first() {
 
 #[test]
 fn compact_drops_structure_without_a_name() {
-    let text = shown(AiOptions { compact: true, ..AiOptions::default() }).text;
+    let text = shown(TextOptions { compact: true, ..TextOptions::default() }).text;
     assert!(text.starts_with("- heading"), "{text}");
     for gone in ["list [", "table [", "row [", "generic [ref=f1e1]"] {
         assert!(!text.contains(gone), "{gone}");
@@ -74,7 +74,7 @@ fn compact_drops_structure_without_a_name() {
 
 #[test]
 fn links_are_listed_at_the_end() {
-    let text = shown(AiOptions { urls: true, ..AiOptions::default() }).text;
+    let text = shown(TextOptions { urls: true, ..TextOptions::default() }).text;
     assert!(
         text.ends_with(
             "\n\nLinks:\n1. Two -> http://127.0.0.1:33297/two\n2. Two -> http://127.0.0.1:33297/two"
@@ -106,7 +106,7 @@ fn texts_stand_together_and_are_quoted() {
             ],
         ),
     )]);
-    let text = render_ai(&page, &mut RefTable::default(), &AiOptions::default(), None).text;
+    let text = render_ai(&page, &mut RefTable::default(), &TextOptions::default(), None).text;
     let wanted = r#"- generic [ref=e1]:
   - paragraph [ref=e2]:
     - text: "one two:"
@@ -124,11 +124,11 @@ fn depth_and_size_are_limited() {
         root = node("group", "g", vec![root]);
     }
     let page = capture(vec![frame("M", None, root)]);
-    let rendered = render_ai(&page, &mut RefTable::default(), &AiOptions::default(), None);
+    let rendered = render_ai(&page, &mut RefTable::default(), &TextOptions::default(), None);
     assert!(rendered.truncated && rendered.text.ends_with(super::super::fit::TOO_DEEP));
-    let rendered = shown(AiOptions { max_chars: 200, ..AiOptions::default() });
+    let rendered = shown(TextOptions { max_chars: 200, ..TextOptions::default() });
     assert_eq!((rendered.refs.len(), rendered.stats.lines, rendered.stats.chars), (5, 7, 189), "as recorded");
-    let text = shown(AiOptions { depth: Some(1), ..AiOptions::default() }).text;
+    let text = shown(TextOptions { depth: Some(1), ..TextOptions::default() }).text;
     assert!(text.contains("navigation") && !text.contains("list"));
 }
 
@@ -139,9 +139,9 @@ fn a_second_snapshot_marks_new_refs() {
         let buttons = buttons.iter().map(|name| node("button", name, vec![])).collect();
         capture(vec![frame("M", None, node("RootWebArea", "", buttons))])
     };
-    let first = render_ai(&page(&["A", "B"]), &mut table, &AiOptions::default(), None);
+    let first = render_ai(&page(&["A", "B"]), &mut table, &TextOptions::default(), None);
     let second =
-        render_ai(&page(&["A", "B", "C"]), &mut table, &AiOptions::default(), Some(&first.identities));
+        render_ai(&page(&["A", "B", "C"]), &mut table, &TextOptions::default(), Some(&first.identities));
     assert!(
         second.text.ends_with("  - button \"C\" [ref=e4] [new]\n\n1 new element since last snapshot"),
         "{}",

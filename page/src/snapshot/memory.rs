@@ -14,7 +14,9 @@ use std::sync::Arc;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::Session;
 
+use super::ai_format::render_ai;
 use super::answer::{Body, List, Snapshot, Text, missing};
+use super::aria_format;
 use super::capture::{self, Limits};
 use super::delta::Seen;
 use super::error::SnapshotError;
@@ -22,8 +24,9 @@ use super::fit::{Cut, Rendered};
 use super::frame::{Capture, Frame};
 use super::next::{Next, hash};
 use super::request::{Producer, Request};
+use super::role_format::render_role;
 use super::scope::{FrameElement, Part};
-use super::{ai_format, aria_format, role_format};
+use super::text_options::TextOptions;
 use crate::refs::{DocumentId, Documents, FrameId, Ref, RefId, RefTable, StaleReason, StaleRef};
 
 /// What one tab remembers of its snapshots: a plain value.
@@ -147,13 +150,9 @@ impl Memory {
     fn text(&mut self, capture: &Capture, request: &Request, after: Option<Cut>, content: &str) -> Rendered {
         let document = &capture.main().document;
         let before = self.seen.before(document, content);
-        let mut rendered = if request.producer() == Producer::Ai {
-            let options = ai_format::AiOptions { after, ..request.ai_options() };
-            ai_format::render_ai(capture, &mut self.table, &options, before)
-        } else {
-            let options = role_format::RoleOptions { after, ..request.role_options() };
-            role_format::render_role(capture, &mut self.table, &options, before)
-        };
+        let options = TextOptions { after, ..request.text_options() };
+        let render = if request.producer() == Producer::Ai { render_ai } else { render_role };
+        let mut rendered = render(capture, &mut self.table, &options, before);
         self.seen.keep(document, content, std::mem::take(&mut rendered.identities));
         rendered
     }

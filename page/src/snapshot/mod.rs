@@ -16,7 +16,7 @@
 //! | `dom`, `clickable`, `graft` | what is clickable by its style only, and its place in the tree |
 //! | `outline`, `naming` | all frames as one tree; who gets a ref |
 //! | `role_format`, `ai_format`, `ai_tree`, `aria_format` | the three formats |
-//! | `fit`, `delta`, `links` | limits and counts, what is new, the list of links |
+//! | `text_options`, `fit`, `delta`, `links` | options, limits and counts, what is new, the list of links |
 //! | `yaml`, `surrogates` | quoting, broken strings |
 
 mod ai_format;
@@ -48,9 +48,10 @@ mod scope;
 mod surrogates;
 #[cfg(test)]
 mod tests_page;
+mod text_options;
 mod yaml;
 
-pub use ai_format::{AiOptions, render_ai};
+pub use ai_format::render_ai;
 pub use answer::{Body, List, Missing, MissingFrame, Snapshot, Text};
 pub use aria_format::{AriaList, AriaNode, DEFAULT_NODES, MOST_NODES, list_aria};
 pub use ax::{AxNode, AxTree, States, Tristate};
@@ -63,6 +64,7 @@ pub use frame::{Capture, Frame, FrameState, NotRead, Owner, Scope};
 pub use memory::{Memory, Plan, Taken, take};
 pub use naming::find_in;
 pub use request::{Format, Producer, Request};
-pub use role_format::{MAX_DEPTH, RoleOptions, render_role};
+pub use role_format::{MAX_DEPTH, render_role};
 pub use roles::{RoleKind, kind};
 pub use scope::{FrameElement, Part};
+pub use text_options::TextOptions;

@@ -1,9 +1,8 @@
 //! What a caller asks for, and which of the three formats answers it.
 
-use super::ai_format::AiOptions;
 use super::aria_format::{DEFAULT_NODES, MOST_NODES};
 use super::error::SnapshotError;
-use super::role_format::RoleOptions;
+use super::text_options::TextOptions;
 
 /// The shape of the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -102,9 +101,9 @@ impl Request {
         }
     }
 
-    pub(super) fn role_options(&self) -> RoleOptions {
-        let efficient = self.efficient.then(RoleOptions::efficient).unwrap_or_default();
-        RoleOptions {
+    pub(super) fn text_options(&self) -> TextOptions {
+        let efficient = self.efficient.then(TextOptions::efficient).unwrap_or_default();
+        TextOptions {
             interactive: self.interactive.unwrap_or(efficient.interactive),
             compact: self.compact.unwrap_or(efficient.compact),
             depth: self.depth.or(efficient.depth),
@@ -114,18 +113,13 @@ impl Request {
         }
     }
 
-    pub(super) fn ai_options(&self) -> AiOptions {
-        let RoleOptions { interactive, compact, depth, urls, max_chars, after } = self.role_options();
-        AiOptions { interactive, compact, depth, urls, max_chars, after }
-    }
-
     pub(super) fn most_nodes(&self) -> usize {
         self.limit.unwrap_or(DEFAULT_NODES).clamp(1, MOST_NODES)
     }
 
     /// What the content of the answer depends on: everything but where it begins and ends.
     pub(super) fn content(&self) -> String {
-        let options = RoleOptions { max_chars: 0, ..self.role_options() };
+        let options = TextOptions { max_chars: 0, ..self.text_options() };
         format!("{:?} {options:?} {:?} {:?}", self.producer(), self.frame, self.selector)
     }
 }
@@ -171,11 +165,11 @@ mod tests {
     #[test]
     fn efficient_is_a_set_of_defaults() {
         let efficient = Request { efficient: true, ..ai() };
-        assert_eq!(efficient.role_options(), RoleOptions::efficient());
+        assert_eq!(efficient.text_options(), TextOptions::efficient());
         let own = Request { interactive: Some(false), depth: Some(9), max_chars: Some(0), ..efficient };
-        let wanted = RoleOptions { compact: true, depth: Some(9), max_chars: 0, ..RoleOptions::default() };
-        assert_eq!(own.role_options(), wanted);
-        assert_eq!(ai().ai_options(), AiOptions::default());
+        let wanted = TextOptions { compact: true, depth: Some(9), max_chars: 0, ..TextOptions::default() };
+        assert_eq!(own.text_options(), wanted);
+        assert_eq!(ai().text_options(), TextOptions::default());
         let limits = [None, Some(0), Some(7), Some(9_999)];
         assert_eq!(limits.map(|limit| Request { limit, ..ai() }.most_nodes()), [500, 1, 7, 2_000]);
     }

@@ -3,52 +3,23 @@
 
 use super::ax::{States, Tristate};
 use super::delta::{self, Identities};
-use super::fit::{Cut, End, Line, RefEntry, Rendered, Sheet};
+use super::fit::{End, Line, RefEntry, Rendered, Sheet};
 use super::frame::Capture;
 use super::links::Links;
 use super::naming::{self, Named};
 use super::outline::{Outline, Spot};
 use super::roles::RoleKind;
+use super::text_options::TextOptions;
 use crate::refs::RefTable;
 
 /// How deep a snapshot goes at most.
 pub const MAX_DEPTH: u32 = 100;
 
-/// What a role snapshot shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RoleOptions {
-    /// Only what can be acted on, and frames.
-    pub interactive: bool,
-    /// Without structure that has neither name nor ref.
-    pub compact: bool,
-    /// Only nodes at most so deep.
-    pub depth: Option<u32>,
-    /// With the addresses of links.
-    pub urls: bool,
-    /// At most so many UTF-16 code units; zero for any number.
-    pub max_chars: usize,
-    /// Only the lines behind this cut.
-    pub after: Option<Cut>,
-}
-
-impl Default for RoleOptions {
-    fn default() -> Self {
-        Self { interactive: false, compact: false, depth: None, urls: false, max_chars: 40_000, after: None }
-    }
-}
-
-impl RoleOptions {
-    /// What is enough to act on a page, in few words.
-    pub fn efficient() -> Self {
-        Self { interactive: true, compact: true, depth: Some(6), max_chars: 8_000, ..Self::default() }
-    }
-}
-
 /// Renders a capture, giving refs from `table`; `before` is what to compare it with.
 pub fn render_role(
     capture: &Capture,
     table: &mut RefTable,
-    options: &RoleOptions,
+    options: &TextOptions,
     before: Option<&Identities>,
 ) -> Rendered {
     table.begin(&capture.documents);
@@ -86,7 +57,7 @@ fn kept(
     outline: &Outline<'_>,
     spot: Spot,
     named: Option<&Named>,
-    options: &RoleOptions,
+    options: &TextOptions,
 ) -> bool {
     let node = outline.node(spot);
     let frame = &capture.frames[spot.frame];
@@ -106,7 +77,7 @@ fn line(
     outline: &Outline<'_>,
     spot: Spot,
     named: Option<&Named>,
-    options: &RoleOptions,
+    options: &TextOptions,
 ) -> Line {
     let node = outline.node(spot);
     let frame = &capture.frames[spot.frame];

@@ -9,11 +9,11 @@ use super::super::tests_page::{capture, frame, node, property, recorded, text, w
 use super::*;
 use crate::refs::{RefId, StaleReason};
 
-fn shown(options: RoleOptions) -> Rendered {
+fn shown(options: TextOptions) -> Rendered {
     render_role(&recorded(), &mut RefTable::default(), &options, None)
 }
 
-fn text_of(options: RoleOptions) -> String {
+fn text_of(options: TextOptions) -> String {
     shown(options).text
 }
 
@@ -38,7 +38,7 @@ const INTERACTIVE: &str = r#"- link "Two" [ref=e16]
 
 #[test]
 fn the_recorded_interactive_snapshot() {
-    let options = RoleOptions { interactive: true, ..RoleOptions::default() };
+    let options = TextOptions { interactive: true, ..TextOptions::default() };
     let rendered = shown(options);
     assert_eq!(rendered.text, INTERACTIVE);
     assert_eq!((rendered.stats.refs, rendered.stats.interactive, rendered.stats.lines), (17, 15, 17));
@@ -56,7 +56,7 @@ fn the_recorded_interactive_snapshot() {
 
 #[test]
 fn compact_drops_bare_structure_and_keeps_text() {
-    let text = text_of(RoleOptions { compact: true, ..RoleOptions::default() });
+    let text = text_of(TextOptions { compact: true, ..TextOptions::default() });
     assert!(
         text.starts_with(
             "- RootWebArea \"Main\"\n      - heading \"Head \\\"quoted\\\"\" [ref=e1] [level=1]\n"
@@ -74,19 +74,19 @@ fn compact_drops_bare_structure_and_keeps_text() {
 
 #[test]
 fn depth_urls_and_efficient() {
-    let text = text_of(RoleOptions { depth: Some(2), ..RoleOptions::default() });
+    let text = text_of(TextOptions { depth: Some(2), ..TextOptions::default() });
     assert_eq!(text, "- RootWebArea \"Main\"\n  - none\n    - none");
-    let text = text_of(RoleOptions { interactive: true, urls: true, ..RoleOptions::default() });
+    let text = text_of(TextOptions { interactive: true, urls: true, ..TextOptions::default() });
     assert!(text.contains("- link \"Two\" [ref=e17] [nth=1] [url=http://127.0.0.1:33297/two]\n"));
-    let efficient = RoleOptions::efficient();
+    let efficient = TextOptions::efficient();
     assert_eq!((efficient.depth, efficient.max_chars), (Some(6), 8_000));
     assert!(text_of(efficient).starts_with("- link \"Two\" [ref=e16]\n            - link"));
 }
 
 #[test]
 fn whole_lines_are_kept_and_the_refs_on_them() {
-    let all = shown(RoleOptions { max_chars: 0, ..RoleOptions::default() });
-    let cut = shown(RoleOptions { max_chars: 300, ..RoleOptions::default() });
+    let all = shown(TextOptions { max_chars: 0, ..TextOptions::default() });
+    let cut = shown(TextOptions { max_chars: 300, ..TextOptions::default() });
     assert!(cut.truncated && !all.truncated);
     let body = cut.text.strip_suffix(&format!("\n\n{TOO_LARGE}")).unwrap();
     assert!(all.text.starts_with(&format!("{body}\n")));
@@ -106,19 +106,19 @@ fn states_come_in_their_order() {
         { "name": "checked", "value": { "value": "mixed" } },
     ], "value": { "value": "v\"1" } });
     let page = capture(vec![frame("M", None, with("treeitem", "T", all))]);
-    let rendered = render_role(&page, &mut RefTable::default(), &RoleOptions::default(), None);
+    let rendered = render_role(&page, &mut RefTable::default(), &TextOptions::default(), None);
     let states =
         "[checked=mixed] [disabled] [expanded] [pressed=mixed] [selected] [level=2] [invalid=grammar]";
     assert_eq!(rendered.text, format!("- treeitem \"T\" [ref=e1] {states} value=\"v\\\"1\""));
     let page = capture(vec![frame("M", None, with("textbox", "", property("invalid", "true")))]);
-    let rendered = render_role(&page, &mut RefTable::default(), &RoleOptions::default(), None);
+    let rendered = render_role(&page, &mut RefTable::default(), &TextOptions::default(), None);
     assert_eq!(rendered.text, "- textbox [ref=e1] [invalid]");
 }
 
 #[test]
 fn a_second_snapshot_marks_what_is_new() {
     let mut table = RefTable::default();
-    let options = RoleOptions { interactive: true, ..RoleOptions::default() };
+    let options = TextOptions { interactive: true, ..TextOptions::default() };
     let button = |name| node("button", name, vec![]);
     let page = |buttons| capture(vec![frame("M", None, node("RootWebArea", "", buttons))]);
     let first = render_role(&page(vec![button("A"), button("B")]), &mut table, &options, None);
@@ -145,12 +145,12 @@ fn frames_that_are_not_there_are_listed_as_such() {
     ] {
         page.frames[1].state = state;
         page.frames[1].tree = AxTree::default();
-        let options = RoleOptions { interactive: true, ..RoleOptions::default() };
+        let options = TextOptions { interactive: true, ..TextOptions::default() };
         let text = render_role(&page, &mut RefTable::default(), &options, None).text;
         assert!(text.ends_with(&format!("- Iframe \"Inner\" [ref=e13] [frame={word}]")), "{text}");
     }
     page.frames.pop();
-    let text = render_role(&page, &mut RefTable::default(), &RoleOptions::default(), None).text;
+    let text = render_role(&page, &mut RefTable::default(), &TextOptions::default(), None).text;
     assert!(text.contains("- Iframe \"Inner\" [ref=e13] [frame=not-read]"));
 }
 
@@ -164,19 +164,19 @@ fn what_is_too_deep_is_cut_and_said() {
     let rendered = render_role(
         &page,
         &mut RefTable::default(),
-        &RoleOptions { max_chars: 0, ..RoleOptions::default() },
+        &TextOptions { max_chars: 0, ..TextOptions::default() },
         None,
     );
     assert!(rendered.truncated && rendered.text.ends_with(&format!("\n\n{TOO_DEEP}")));
     assert_eq!(rendered.text.lines().count(), 103);
-    let shallow = RoleOptions { depth: Some(3), ..RoleOptions::default() };
+    let shallow = TextOptions { depth: Some(3), ..TextOptions::default() };
     assert!(!render_role(&page, &mut RefTable::default(), &shallow, None).truncated, "it was asked for");
 }
 
 #[test]
 fn empty_pages_say_so() {
     let page = capture(vec![frame("M", None, node("RootWebArea", "", vec![text("only text")]))]);
-    let options = RoleOptions { interactive: true, ..RoleOptions::default() };
+    let options = TextOptions { interactive: true, ..TextOptions::default() };
     assert_eq!(
         render_role(&page, &mut RefTable::default(), &options, None).text,
         "(no interactive elements)"
@@ -184,7 +184,7 @@ fn empty_pages_say_so() {
     let mut nothing = page.clone();
     nothing.frames[0].tree = AxTree::default();
     assert_eq!(
-        render_role(&nothing, &mut RefTable::default(), &RoleOptions::default(), None).text,
+        render_role(&nothing, &mut RefTable::default(), &TextOptions::default(), None).text,
         "(empty page)"
     );
 }
@@ -193,7 +193,7 @@ fn empty_pages_say_so() {
 fn refs_of_a_snapshot_name_its_nodes() {
     let page = recorded();
     let mut table = RefTable::default();
-    let rendered = render_role(&page, &mut table, &RoleOptions::default(), None);
+    let rendered = render_role(&page, &mut table, &TextOptions::default(), None);
     let mut seen = String::new();
     for entry in &rendered.refs {
         let found = table.resolve(&entry.id.to_string(), &page.documents).unwrap();

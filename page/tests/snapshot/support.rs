@@ -8,7 +8,7 @@ use tabvisor_cdp::launch::{Chromium, LaunchOptions, launch};
 use tabvisor_cdp::link::{Delivery, DialOptions, Events, Link, LinkOptions, Purpose, Session};
 use tabvisor_cdp::task::{self, Task};
 use tabvisor_page::refs::{FrameId, RefTable};
-use tabvisor_page::snapshot::{Capture, Limits, Part, Rendered, RoleOptions, capture, render_role};
+use tabvisor_page::snapshot::{Capture, Limits, Part, Rendered, TextOptions, capture, render_role};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -130,13 +130,13 @@ impl Stage {
 
     /// A role snapshot of everything.
     pub(crate) async fn role(&mut self, table: &mut RefTable) -> (Capture, Rendered) {
-        self.role_with(table, &RoleOptions { max_chars: 0, ..RoleOptions::default() }).await
+        self.role_with(table, &TextOptions { max_chars: 0, ..TextOptions::default() }).await
     }
 
     pub(crate) async fn role_with(
         &mut self,
         table: &mut RefTable,
-        options: &RoleOptions,
+        options: &TextOptions,
     ) -> (Capture, Rendered) {
         let capture = self.capture().await;
         let rendered = render_role(&capture, table, options, None);
