@@ -7,6 +7,10 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tabvisor_cdp::budget::{BadBudget, Budget};
 
+use tabvisor_page::navigate;
+
+use crate::TabError;
+
 use super::error::ApiError;
 
 /// The largest integer that every client can write.
@@ -48,6 +52,16 @@ impl Fields {
             return Ok((!text.is_empty()).then_some(text));
         }
         Ok((!trimmed.is_empty()).then(|| trimmed.to_owned()))
+    }
+
+    /// The address to go to; checked, since it may not be navigated to whatever else is asked.
+    pub(super) fn address(&mut self) -> Result<String, ApiError> {
+        let Some(url) = self.text("url")? else {
+            let missing = ApiError::invalid("url is required");
+            return Err(missing.reason("invalid_argument").detail("field", "url"));
+        };
+        navigate::check_url(&url).map_err(TabError::from)?;
+        Ok(url)
     }
 
     /// A text exactly as it is, also an empty one.

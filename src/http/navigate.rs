@@ -4,10 +4,8 @@ use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
-use tabvisor_page::navigate::{self, WaitUntil};
+use tabvisor_page::navigate::WaitUntil;
 use tracing::Instrument;
-
-use crate::TabError;
 
 use super::error::ApiError;
 use super::fields::Fields;
@@ -22,10 +20,7 @@ pub(super) async fn navigate(
 ) -> Result<Response, ApiError> {
     let _work = service.work()?;
     let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let Some(url) = fields.text("url")? else {
-        return Err(ApiError::invalid("url is required").reason("invalid_argument").detail("field", "url"));
-    };
-    navigate::check_url(&url).map_err(TabError::from)?;
+    let url = fields.address()?;
     let until = match fields.text("waitUntil")?.as_deref() {
         None | Some("load") => WaitUntil::Load,
         Some("domcontentloaded") => WaitUntil::DomContentLoaded,

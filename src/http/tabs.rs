@@ -7,10 +7,7 @@ use axum::response::Response;
 use serde::Serialize;
 use serde_json::json;
 use tabvisor_actors::TabRow;
-use tabvisor_page::navigate;
 use tracing::Instrument;
-
-use crate::TabError;
 
 use super::error::ApiError;
 use super::fields::Fields;
@@ -80,10 +77,7 @@ pub(super) async fn open(
 ) -> Result<Response, ApiError> {
     let _work = service.work()?;
     let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let Some(url) = fields.text("url")? else {
-        return Err(ApiError::invalid("url is required").reason("invalid_argument").detail("field", "url"));
-    };
-    navigate::check_url(&url).map_err(TabError::from)?;
+    let url = fields.address()?;
     let label = fields.text("label")?;
     if let Some(label) = &label {
         check_label(label)?;
