@@ -24,6 +24,7 @@ use std::sync::Arc;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
+use tabvisor_page::condition::{Hindrance, hindered};
 use tabvisor_page::frame_sessions::FrameSessions;
 use tabvisor_page::navigate::{Landed, WaitUntil};
 use tabvisor_page::refs::RefId;
@@ -98,12 +99,10 @@ impl Stage {
         let mut stuck = tab.stuck.subscribe();
         tokio::select! {
             biased;
-            now = condition.wait_for(|now| now.crashed || now.dialog.is_some()) => {
-                match now.map(|now| now.dialog.clone()) {
-                    Ok(Some(dialog)) => Err(TabError::Dialog(dialog)),
-                    _ => Err(CdpError::Crashed.into()),
-                }
-            }
+            hindrance = hindered(&mut condition) => Err(match hindrance {
+                Hindrance::Dialog(dialog) => TabError::Dialog(dialog),
+                Hindrance::Crashed => CdpError::Crashed.into(),
+            }),
             now = stuck.wait_for(Option::is_some) => match now.ok().and_then(|now| *now) {
                 Some(stuck) => Err(stuck.refusal(tab.id)),
                 None => Err(TabError::TabClosed { tab: tab.id }),

@@ -8,7 +8,7 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::Session;
 
 use super::error::ActError;
-use crate::condition::Condition;
+use crate::condition::{Condition, Hindrance, hindered};
 use crate::frame_sessions::FrameSessions;
 use crate::refs::FrameId;
 
@@ -60,11 +60,8 @@ impl ActPage {
 
 /// Completes when a dialog is open or the renderer is dead.
 pub(super) async fn bad_news(condition: &mut watch::Receiver<Condition>) -> ActError {
-    let news = condition.wait_for(|now| now.crashed || now.dialog.is_some()).await.map(|now| now.clone());
-    match news {
-        Ok(Condition { dialog: Some(dialog), crashed: false, .. }) => ActError::Dialog(dialog),
-        Ok(_) => ActError::Crashed { sent: false },
-        // Its publisher is gone, and with it the tab: the link will say so.
-        Err(_) => std::future::pending().await,
+    match hindered(condition).await {
+        Hindrance::Dialog(dialog) => ActError::Dialog(dialog),
+        Hindrance::Crashed => ActError::Crashed { sent: false },
     }
 }

@@ -16,7 +16,7 @@ use super::value::Value;
 use super::went_on::WentOn;
 use super::{EvaluateLink, Script};
 use crate::clock::PageClock;
-use crate::condition::Condition;
+use crate::condition::{Condition, Hindrance};
 
 /// What an evaluate gave, and whether its link may serve again: never after an expiry, an abort,
 /// a dialog or an error of the link.
@@ -114,10 +114,8 @@ pub async fn run(mut link: EvaluateLink, script: &Script, around: Surroundings, 
 
 /// With a dialog open or the renderer dead, nothing is sent: it would hang.
 fn refusal(around: &Surroundings) -> Option<EvaluateError> {
-    let condition = around.condition.borrow();
-    if condition.crashed {
-        return Some(EvaluateError::Crashed);
-    }
-    let dialog = condition.dialog.clone()?;
-    Some(EvaluateError::Dialog { dialog, phase: Phase::Queued })
+    Some(match around.condition.borrow().hindrance()? {
+        Hindrance::Dialog(dialog) => EvaluateError::Dialog { dialog, phase: Phase::Queued },
+        Hindrance::Crashed => EvaluateError::Crashed,
+    })
 }

@@ -14,18 +14,13 @@ use tabvisor_cdp::link::Reply;
 
 use super::outcome::EvaluateError;
 use super::phase::Phase;
-use crate::condition::Condition;
+use crate::condition::{Condition, Hindrance, hindered};
 
 /// Completes when a dialog opens or the renderer dies.
 pub(super) async fn bad_news(condition: &mut watch::Receiver<Condition>) -> EvaluateError {
-    let news = condition.wait_for(|now| now.crashed || now.dialog.is_some()).await.map(|now| now.clone());
-    match news {
-        Ok(Condition { dialog: Some(dialog), crashed: false, .. }) => {
-            EvaluateError::Dialog { dialog, phase: Phase::Queued }
-        }
-        Ok(_) => EvaluateError::Crashed,
-        // Its publisher is gone, and with it the tab: the link will say so.
-        Err(_) => std::future::pending().await,
+    match hindered(condition).await {
+        Hindrance::Dialog(dialog) => EvaluateError::Dialog { dialog, phase: Phase::Queued },
+        Hindrance::Crashed => EvaluateError::Crashed,
     }
 }
 
