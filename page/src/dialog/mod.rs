@@ -4,11 +4,9 @@
 //! |---|---|
 //! | `answers` | [`Dialogs`]: open, closed, and answered by whom: an agent, an armed answer, a policy |
 //! | `record` | [`DialogRecord`]: what is told of one opening |
-//! | `registry` | [`DialogRegistry`]: which is open, without answers |
 
 mod answers;
 mod record;
-mod registry;
 
 use std::fmt;
 
@@ -16,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 pub use answers::{Answer, Dialogs, Effect, Event, Handle, NotPending, Now, Policy};
 pub use record::{ClosedBy, DialogRecord};
-pub use registry::DialogRegistry;
 
 /// How much of a message is kept.
 const MESSAGE: usize = 2048;

@@ -11,7 +11,7 @@ use tabvisor_cdp::link::{Delivery, DialOptions, Link, LinkOptions, Purpose, Sess
 use tabvisor_cdp::task::{self, Task};
 use tabvisor_page::act::{ActError, ActPage, Click, Element, Outcome, Place, Target, click};
 use tabvisor_page::condition::Condition;
-use tabvisor_page::dialog::{DialogKind, DialogRegistry};
+use tabvisor_page::dialog::{self, Dialogs, Now};
 use tabvisor_page::frame_sessions::FrameSessions;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -244,22 +244,24 @@ async fn watch_tab(control: Session, condition: Arc<watch::Sender<Condition>>) {
         &["Page.javascriptDialogOpening", "Page.javascriptDialogClosed", "Inspector.targetCrashed"],
         64,
     );
-    let mut dialogs = DialogRegistry::default();
+    let mut dialogs = Dialogs::default();
     while let Some(Delivery::Event(event)) = events.next().await {
         let params: Value = serde_json::from_str(event.params.get()).unwrap();
         match &*event.method {
             "Page.javascriptDialogOpening" => {
-                let kind: DialogKind = serde_json::from_value(params["type"].clone()).unwrap();
-                dialogs.opened(kind, params["message"].as_str().unwrap(), None);
+                let kind = serde_json::from_value(params["type"].clone()).unwrap();
+                let message = params["message"].as_str().unwrap().to_owned();
+                dialogs.on(dialog::Event::Opened { kind, message, default_value: None }, Now::read());
             }
             "Page.javascriptDialogClosed" => {
-                dialogs.closed();
+                let accepted = params["result"] == true;
+                dialogs.on(dialog::Event::Closed { accepted }, Now::read());
             }
             _ => {
                 condition.send_modify(|now| now.crashed = true);
             }
         }
-        condition.send_modify(|now| now.dialog = dialogs.open().cloned());
+        condition.send_modify(|now| now.dialog = dialogs.pending().map(|it| it.dialog.clone()));
     }
 }
 
