@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use tabvisor_cdp::link::{Delivery, Event, Link, Session};
 
+use crate::navigate::Frame;
 use crate::refs::{DocumentId, FrameId};
 
 /// The sessions as they are now. Clones are the same table.
@@ -31,18 +32,6 @@ const EVENTS: &[&str] =
     &["Target.attachedToTarget", "Target.detachedFromTarget", "Page.frameNavigated", "Page.frameDetached"];
 /// A page with more frames than this at once has its frames announced anew.
 const BACKLOG: usize = 1024;
-
-#[derive(Deserialize)]
-struct Navigated {
-    frame: Frame,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Frame {
-    id: String,
-    loader_id: String,
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -133,7 +122,7 @@ impl FrameChange {
     fn read(event: &Event) -> Option<Self> {
         let params = event.params.get();
         if &*event.method == "Page.frameNavigated" {
-            let Navigated { frame } = serde_json::from_str(params).ok()?;
+            let frame = Frame::navigated(event)?;
             return Some(Self::Shows(frame.id.into(), frame.loader_id.into()));
         }
         let Detached { frame_id, reason } = serde_json::from_str(params).ok()?;

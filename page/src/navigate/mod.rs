@@ -136,10 +136,14 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Reads `Page.frameNavigated`; `None` for a frame inside the page.
+    /// Reads `Page.frameNavigated`, of whichever frame.
+    pub fn navigated(event: &Event) -> Option<Self> {
+        serde_json::from_str(event.params.get()).ok().map(|FrameNavigated { frame }| frame)
+    }
+
+    /// The same; `None` for a frame inside the page.
     pub fn main(event: &Event) -> Option<Self> {
-        let navigated: FrameNavigated = serde_json::from_str(event.params.get()).ok()?;
-        navigated.frame.parent_id.is_none().then_some(navigated.frame)
+        Self::navigated(event).filter(|frame| frame.parent_id.is_none())
     }
 
     /// What the address bar shows.
