@@ -34,18 +34,19 @@ pub use config::Config;
 pub use embed::{Evaluate, Open, Tab, Tabvisor, TakeSnapshot};
 pub use tabvisor_actors::error::{Origin, Retry, StartError, TabError};
 pub use tabvisor_actors::events;
+pub use tabvisor_actors::files::{Download, DownloadState, FileError, Folders};
 pub use tabvisor_actors::ids::{BrowserId, Epoch, TabId};
 pub use tabvisor_actors::limits::{Care, Limits, Recovery};
 pub use tabvisor_actors::{
-    Act, Acted, At, BrowserFacts, BrowserSpec, DialogLog, Ended, Engine, EvaluateRequest, Evaluated,
-    FallbackReason, Named, On, PageWatch, Queue, Screenshot, ScreenshotRequest, ShotOf, Source, Supervisor,
-    TabRow, TabState,
+    Act, Acted, Arrived, At, BrowserFacts, BrowserSpec, DialogLog, Ended, Engine, EvaluateRequest, Evaluated,
+    FallbackReason, Given, Named, On, OpenedTab, PageWatch, Queue, Screenshot, ScreenshotRequest, ShotOf, Source, Supervisor,
+    TabRow, TabState, Upload, UploadTo,
 };
 pub use tabvisor_cdp::budget::Budget;
 pub use tabvisor_cdp::launch::LaunchOptions;
 pub use tabvisor_page::evaluate::{BlockedBy, EvaluateError, Expiry, Missing, Phase, Thrown, Value};
 pub use tabvisor_page::navigate::{NavigateError, WaitUntil};
-pub use tabvisor_page::{act, dialog, screenshot, snapshot, state};
+pub use tabvisor_page::{act, dialog, pdf, screenshot, snapshot, state};
 
 /// Why a call of this crate gave no result.
 #[derive(Debug, thiserror::Error)]

@@ -11,10 +11,12 @@ use tabvisor_page::act::ActError;
 use tabvisor_page::dialog::{Dialog, NotPending};
 use tabvisor_page::evaluate::{BlockedBy, EvaluateError};
 use tabvisor_page::navigate::{BadUrl, NavigateError};
+use tabvisor_page::pdf::PdfError;
 use tabvisor_page::refs::StaleRef;
 use tabvisor_page::screenshot::ShotError;
 use tabvisor_page::snapshot::SnapshotError;
 
+use crate::files::FileError;
 use crate::ids::{Epoch, TabId};
 
 /// Why a call gave no result.
@@ -108,6 +110,12 @@ pub enum TabError {
     /// There is no picture.
     #[error(transparent)]
     Screenshot(ShotError),
+    /// There is no PDF.
+    #[error(transparent)]
+    Pdf(PdfError),
+    /// A file that may not be used, or a download that gave none.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The action was not done, or is not known to have been.
     #[error(transparent)]
     Act(ActError),
@@ -214,6 +222,12 @@ impl TabError {
             Self::Ambiguous { .. } => "ambiguous_ref",
             Self::Snapshot(error) => snapshot_kind(error),
             Self::Screenshot(error) => shot_kind(error),
+            Self::Pdf(error) => match error {
+                PdfError::Unsupported(_) => "unsupported",
+                PdfError::TooLarge { .. } => "too_large",
+                PdfError::Link(error) => cdp_kind(error),
+            },
+            Self::File(error) => error.kind(),
             Self::Act(error) => act_kind(error),
             Self::NoDialog(_) => "no_dialog",
             Self::Dialog(_) => "dialog_open",
@@ -231,13 +245,13 @@ impl TabError {
     pub fn origin(&self) -> Origin {
         match self.kind() {
             "invalid_argument" | "navigation_blocked" | "tab_not_found" | "no_dialog" | "aborted"
-            | "too_large" => Origin::Caller,
+            | "too_large" | "file_not_allowed" | "file_not_found" | "file_too_large" => Origin::Caller,
             "threw" | "does_not_compile" | "stale_ref" | "ambiguous_ref" | "document_changed"
             | "no_match" | "ambiguous" | "not_visible" | "moving" | "disabled" | "covered"
             | "not_editable" | "timeout" | "dialog_open" | "navigated" | "navigation_failed"
-            | "no_document" => Origin::Page,
+            | "no_document" | "no_chooser" | "download_failed" => Origin::Page,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "not_rendering" => Origin::Tab,
-            "browser_lost" | "unavailable" | "link_failed" | "protocol" => Origin::Browser,
+            "browser_lost" | "unavailable" | "link_failed" | "protocol" | "unsupported" => Origin::Browser,
             _ => Origin::Tabvisor,
         }
     }
@@ -255,10 +269,10 @@ impl TabError {
         }
         match self.kind() {
             "overloaded" | "document_changed" | "unavailable" | "link_failed" | "budget_exceeded"
-            | "stopping" => Retry::Later,
+            | "stopping" | "download_failed" => Retry::Later,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "browser_lost" | "dialog_open"
             | "navigated" | "tab_not_found" | "stale_ref" | "ambiguous_ref" | "no_match" | "ambiguous"
-            | "not_visible" | "moving" | "disabled" | "covered" => Retry::AfterChange,
+            | "not_visible" | "moving" | "disabled" | "covered" | "file_not_found" => Retry::AfterChange,
             _ => Retry::No,
         }
     }

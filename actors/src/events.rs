@@ -35,6 +35,11 @@ pub enum Event {
     TabCrashed { tab: TabId },
     /// The script of an expired evaluate, which had gone on, was ended.
     ScriptTerminated { tab: TabId },
+    /// Tabs that its page opened were closed, since there were too many; told at the first, second, fourth
+    /// and so on.
+    PopupsClosed { tab: TabId, limit: &'static str, closed: u64 },
+    /// A file chooser that was waited for opened, and was given files or could not be.
+    FilesGiven { tab: TabId, error: Option<String> },
     /// A dialog opened.
     DialogOpened { tab: TabId, dialog: Dialog },
     /// It is gone.
@@ -57,6 +62,8 @@ impl Event {
             Self::TabFreed { .. } => "tab_freed",
             Self::TabCrashed { .. } => "tab_crashed",
             Self::ScriptTerminated { .. } => "script_terminated",
+            Self::PopupsClosed { .. } => "popups_closed",
+            Self::FilesGiven { .. } => "files_given",
             Self::DialogOpened { .. } => "dialog_opened",
             Self::DialogClosed { .. } => "dialog_closed",
             Self::ActorRestarted { .. } => "actor_restarted",

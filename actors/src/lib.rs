@@ -23,6 +23,7 @@ mod evaluate;
 mod evaluates;
 pub mod events;
 mod facade;
+pub mod files;
 pub mod ids;
 mod later;
 mod leaf;
@@ -41,8 +42,8 @@ mod tab_supervisor;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Act, Acted, At, Named, Screenshot, ScreenshotRequest, ShotOf};
-pub use facade::{Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, On, Supervisor};
+pub use action::{Act, Acted, At, Named, OpenedTab, Screenshot, ScreenshotRequest, ShotOf};
+pub use facade::{Arrived, Ended, Given, Engine, EvaluateRequest, Evaluated, FallbackReason, On, Supervisor, Upload, UploadTo};
 pub use page_watch::PageWatch;
 pub use root::BrowserSpec;
 pub use shared::{BrowserFacts, DialogLog, Queue, TabRow, TabState};

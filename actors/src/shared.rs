@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{DialOptions, Session};
+use tabvisor_page::act::Turns;
 use tabvisor_page::condition::Condition;
 use tabvisor_page::dialog::{Dialog, DialogRecord, Policy};
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
@@ -17,10 +18,11 @@ use tabvisor_page::snapshot::Memory;
 use tabvisor_page::state::{Known, PageError};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
-use url::Url;
+use url::{Host, Url};
 
 use crate::error::{StartError, TabError};
 use crate::events::EventBus;
+use crate::files::{Downloads, Folders, Sees};
 use crate::ids::{BrowserId, Epoch, TabId};
 use crate::limits::{Care, Limits};
 
@@ -31,6 +33,10 @@ pub(crate) struct BrowserShared {
     pub(crate) epoch: Epoch,
     pub(crate) limits: Arc<Limits>,
     pub(crate) care: Care,
+    /// Where files of callers may be.
+    pub(crate) files: Arc<Folders>,
+    /// Written by Browser; calls take from it what they have waited for.
+    pub(crate) downloads: watch::Sender<Downloads>,
     pub(crate) events: EventBus,
     /// How to dial it; written by Browser once it is found.
     pub(crate) dial: DialCell,
@@ -81,6 +87,23 @@ pub struct BrowserFacts {
     pub pid: Option<u32>,
     /// It was launched by us and ends with us.
     pub launched: bool,
+    /// Why its downloads are not available here; nothing where they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_downloads: Option<String>,
+}
+
+impl BrowserFacts {
+    /// Where it finds the files of this machine. One that we attached to by a loopback address may
+    /// be in a container, behind a forwarded port.
+    pub(crate) fn sees(&self) -> Sees {
+        match self.ws_url.host() {
+            _ if self.launched => Sees::Paths,
+            Some(Host::Domain("localhost")) => Sees::MaybePaths,
+            Some(Host::Ipv4(address)) if address.is_loopback() => Sees::MaybePaths,
+            Some(Host::Ipv6(address)) if address.is_loopback() => Sees::MaybePaths,
+            _ => Sees::Nothing,
+        }
+    }
 }
 
 impl BrowserShared {
@@ -89,6 +112,7 @@ impl BrowserShared {
         epoch: Epoch,
         limits: Arc<Limits>,
         care: Care,
+        files: Arc<Folders>,
         events: EventBus,
         dial: DialOptions,
     ) -> Arc<Self> {
@@ -99,6 +123,8 @@ impl BrowserShared {
             dials: Arc::new(Semaphore::new(limits.dials.max(1))),
             limits,
             care,
+            files,
+            downloads: watch::Sender::default(),
             events,
             dial: DialCell(Mutex::new(dial)),
             status: watch::Sender::new(BrowserStatus::Starting),
@@ -162,6 +188,10 @@ pub(crate) struct TabShared {
     pub(crate) actions: Arc<Semaphore>,
     /// What the page shows. Written by Tab; before its first word by Browser (target info).
     pub(crate) page: watch::Sender<Known>,
+    /// Whose turn it is to catch its file choosers; used by actions.
+    pub(crate) choosers: Turns,
+    /// Tabs of its page that were closed since there were too many; written by Browser.
+    pub(crate) popups_closed: AtomicU64,
     /// Its refs and what snapshots showed; used by actions and evaluates, never across an await.
     snapshots: Mutex<Memory>,
     pub(crate) restarts: AtomicU64,
@@ -273,6 +303,9 @@ pub struct TabRow {
     /// The tab whose page opened it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opener: Option<TabId>,
+    /// How many tabs that its page opened were closed, since there were too many.
+    #[serde(skip_serializing_if = "is_none")]
+    pub popups_closed: u64,
     /// Counts its documents.
     pub generation: u64,
     /// How often its actors were restarted.
@@ -283,6 +316,11 @@ pub struct TabRow {
     pub browser: BrowserId,
     /// Its browser's epoch.
     pub epoch: Epoch,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Calls in flight on a tab.
@@ -322,6 +360,8 @@ impl TabShared {
             evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),
             actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),
             page: watch::Sender::new(Known::default()),
+            choosers: Turns::default(),
+            popups_closed: AtomicU64::new(0),
             snapshots: Mutex::default(),
             restarts: AtomicU64::new(0),
             last_failure: Mutex::default(),
@@ -395,6 +435,7 @@ impl TabShared {
             stuck_by: stuck.map(|it| it.reason),
             dialog: condition.dialog,
             opener: self.opener,
+            popups_closed: self.popups_closed.load(Ordering::Relaxed),
             generation: page.generation,
             restarts: self.restarts.load(Ordering::Relaxed),
             queue,

@@ -84,6 +84,8 @@ pub(crate) struct Page {
     frames: FrameSessions,
     _watching: Task<()>,
     _attaching: Task<()>,
+    /// The file chooser that is waited for; at most one.
+    armed: Option<Task<()>>,
 }
 
 /// The page link, as it was dialled.
@@ -197,6 +199,7 @@ impl Actor for Tab {
                 frames,
                 _watching: task::spawn(watching),
                 _attaching: task::spawn(attaching),
+                armed: None,
             });
         } else if state.at_work.as_ref().is_some_and(|work| work.cell.get_id() == id) {
             let Some(end) = leaf::end::<ActionReply>(event) else { return Ok(()) };
@@ -275,6 +278,12 @@ impl State {
         let Some(work) = self.at_work.take() else { return };
         self.queue.done();
         let outcome = match end {
+            End::Done(Ok(Done::Armed(armed))) => {
+                if let (Some(armed), Some(page)) = (armed, &mut self.page) {
+                    page.armed = Some(task::spawn(armed.serve()));
+                }
+                Ok(Done::Armed(None))
+            }
             End::Done(outcome) => outcome,
             End::Killed => match work.budget.check() {
                 Err(spent) => Err(TabError::Budget { spent, doing: "acting on the page", sent: true }),

@@ -8,6 +8,7 @@
 //! | [`state`] | what a tab shows: url, title, favicon, loading, error, history |
 //! | [`dialog`] | JavaScript dialogs: which is open, which id names it |
 //! | [`snapshot`] | a page as text, from Chromium's accessibility tree |
+//! | [`pdf`] | a page as a PDF |
 //! | [`screenshot`] | images of a page, with elements named on them |
 //! | [`frame_sessions`] | sessions on frames that live in processes of their own |
 //! | [`refs`] | names for elements that never lie |
@@ -25,6 +26,7 @@ pub mod evaluate;
 pub mod frame_sessions;
 mod isolated;
 pub mod navigate;
+pub mod pdf;
 pub mod refs;
 pub mod screenshot;
 pub mod snapshot;

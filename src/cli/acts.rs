@@ -27,6 +27,23 @@ struct Told {
     observed: Value,
     #[serde(default)]
     opened_tabs: Vec<String>,
+    #[serde(default)]
+    downloads: Vec<Downloaded>,
+    /// Of a call that waits for one.
+    download: Option<Downloaded>,
+    /// The file that was made.
+    path: Option<String>,
+    #[serde(default)]
+    armed: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Downloaded {
+    url: String,
+    suggested_filename: String,
+    state: String,
+    path: Option<String>,
 }
 
 /// Does what a verb says and prints what the page saw of it.
@@ -53,6 +70,16 @@ pub(super) async fn act(common: &Common, loaded: &Loaded, verb: Verb) -> Result<
     let place = told.url.map_or_else(String::new, |url| format!(" on {url}"));
     let effect = told.effect.map_or_else(String::new, |effect| format!(" ({effect})"));
     output::line(&clean(&format!("{what}{place}{effect}")));
+    if told.armed {
+        output::line("the next file chooser is waited for");
+    }
+    if let Some(path) = told.path {
+        output::line(&clean(&path));
+    }
+    for Downloaded { url, suggested_filename, state, path } in told.downloads.into_iter().chain(told.download) {
+        let place = path.unwrap_or(suggested_filename);
+        output::line(&clean(&format!("download of {url}: {place} ({state})")));
+    }
     for warning in told.observed["warnings"].as_array().into_iter().flatten() {
         output::note(&clean(warning.as_str().unwrap_or_default()));
     }
@@ -105,6 +132,21 @@ fn asked(verb: Verb) -> Result<(String, OnTab, &'static [&'static str], Value), 
                 .map_err(|why| Failure::usage(format!("--fields is no JSON: {why}")))?;
             ("filled the fields".into(), on, ACT, json!({ "kind": "fill", "fields": fields }))
         }
+        Verb::Upload { paths, chooser, input_ref, element, remote, on } => {
+            let mut body = json!({ "ref": chooser, "inputRef": input_ref, "element": element });
+            let what = format!("gave {}", paths.join(", "));
+            // A path of this shell means nothing to the service unless it is whole.
+            body[if remote { "remotePath" } else { "paths" }] = paths.into();
+            (what, on, &["hooks", "file-chooser"], body)
+        }
+        Verb::Download { element, path, on } => {
+            let body = json!({ "ref": element, "path": path });
+            (format!("clicked ref {element}"), on, &["download"], body)
+        }
+        Verb::WaitForDownload { path, on } => {
+            ("waited for a download".into(), on, &["wait", "download"], json!({ "path": path }))
+        }
+        Verb::Pdf { on } => ("made a PDF".into(), on, &["pdf"], json!({})),
         Verb::Navigate { address, on } => ("navigated".into(), on, &["navigate"], json!({ "url": address })),
         Verb::Dialog { answer: Answer { accept, .. }, prompt, dialog_id, on } => {
             let body = json!({ "accept": accept, "promptText": prompt, "dialogId": dialog_id });

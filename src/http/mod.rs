@@ -11,8 +11,8 @@
 //! | `service` | what the routes share |
 //! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `act`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `health` | the routes |
-//! | `pictures` | where screenshots are put |
+//! | `tabs`, `act`, `navigate`, `snapshot`, `screenshot`, `files`, `dialogs`, `health` | the routes |
+//! | `kept` | where screenshots and PDFs are put |
 //! | `error`, `table` | what a failed request is answered with |
 
 mod access;
@@ -21,11 +21,12 @@ mod body;
 mod dialogs;
 mod error;
 mod fields;
+mod files;
 mod health;
 mod hosts;
+mod kept;
 mod kinds;
 mod navigate;
-mod pictures;
 mod screenshot;
 mod service;
 mod snapshot;
@@ -59,6 +60,10 @@ pub fn router(service: Service) -> Router {
         .route("/navigate", post(navigate::navigate))
         .route("/snapshot", get(snapshot::snapshot))
         .route("/screenshot", post(screenshot::screenshot))
+        .route("/pdf", post(files::pdf))
+        .route("/download", post(files::download))
+        .route("/wait/download", post(files::wait))
+        .route("/hooks/file-chooser", post(files::upload))
         .route("/dialogs", get(dialogs::list))
         .route("/hooks/dialog", post(dialogs::answer))
         .route("/healthz", get(health::healthz));

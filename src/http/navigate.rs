@@ -4,9 +4,11 @@ use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
+use tabvisor_actors::Arrived;
 use tabvisor_page::navigate::WaitUntil;
 use tracing::Instrument;
 
+use super::act::{ActedOn, acted_on};
 use super::error::ApiError;
 use super::fields::Fields;
 use super::service::{Service, check_profile};
@@ -33,11 +35,16 @@ pub(super) async fn navigate(
     let row = service.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let span = tracing::info_span!("request", action = "navigate", %tab, budget_ms = budget.left_ms());
-    let landed = service.supervisor().navigate(tab, &url, until, &budget).instrument(span).await;
+    let arrived = service.supervisor().navigate_or_download(tab, &url, until, &budget).instrument(span).await;
     record_overrun(&budget);
-    let landed = landed?;
-    Ok(json(
-        StatusCode::OK,
-        &json!({ "ok": true, "targetId": row.target_id, "url": landed.url, "sameDocument": landed.same_document }),
-    ))
+    let said = match arrived? {
+        Arrived::Document(landed) => json!({
+            "ok": true, "targetId": row.target_id, "url": landed.url, "sameDocument": landed.same_document,
+        }),
+        Arrived::Download(download) => {
+            let ActedOn { target_id, url } = acted_on(&service, row);
+            json!({ "ok": true, "targetId": target_id, "url": url, "download": download })
+        }
+    };
+    Ok(json(StatusCode::OK, &said))
 }

@@ -1,12 +1,16 @@
 //! The fixture pages, on a server of their own.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
+use axum::body::Body;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH};
 use axum::http::{StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
+use futures_util::{StreamExt, stream};
 use tabvisor_cdp::task::{self, Task};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
@@ -88,6 +92,69 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
              </script>",
         )
         .into_response(),
+        "/dl" => attachment("report.txt", "what was asked for\n".into()),
+        // A server may name what it likes.
+        "/dl-odd" => attachment("../../odd\u{202e}:name?.txt", "odd\n".into()),
+        // It begins and never ends.
+        "/dl-slow" => {
+            let begun = unending("begun\n".repeat(4096));
+            ([(CONTENT_DISPOSITION, "attachment; filename=slow.bin"), (CONTENT_LENGTH, "1000000")], begun).into_response()
+        }
+        "/downloads" => Html(
+            "<!doctype html><title>downloads</title><a id=plain href=/dl>Plain</a> <a id=named href=/dl download=mine.txt>Named</a>
+             <a id=blank href=/dl target=_blank>Blank</a> <a id=slow href=/dl-slow>Slow</a> <a id=odd href=/dl-odd>Odd</a>
+             <a id=blob>Blob</a> <button id=nothing>Nothing</button><script>
+             document.getElementById('blob').onclick = e => {
+               const made = document.createElement('a');
+               made.href = URL.createObjectURL(new Blob(['made here']));
+               made.download = 'made.txt';
+               made.click();
+             };
+             </script>",
+        )
+        .into_response(),
+        "/downloads-framed" => Html("<!doctype html><title>framed</title><iframe title=inside src=/downloads></iframe>").into_response(),
+        // What it gets is in `log`.
+        "/upload" => Html(
+            "<!doctype html><title>upload</title><input type=file id=one aria-label=One>
+             <input type=file id=many aria-label=Many multiple><input type=file id=image aria-label=Image accept='image/*,.csv'>
+             <button id=chooses>Chooses</button><button id=makes>Makes</button><button id=nothing>Nothing</button><script>
+             window.log = [];
+             const told = input => input.addEventListener('change', async () => {
+               for (const file of input.files) {
+                 const bytes = new Uint8Array(await file.arrayBuffer());
+                 let sum = 0;
+                 for (const byte of bytes) sum = (sum * 31 + byte) >>> 0;
+                 log.push([input.id, file.name, file.size, sum, file.type]);
+               }
+             });
+             document.querySelectorAll('input').forEach(told);
+             document.getElementById('chooses').onclick = () => document.getElementById('many').click();
+             document.getElementById('makes').onclick = () => {
+               const made = document.createElement('input');
+               made.type = 'file';
+               made.id = 'made';
+               told(made);
+               made.click();
+             };
+             </script>",
+        )
+        .into_response(),
+        // Opens without end, as long as it is not stopped.
+        "/opens-without-end" => Html(
+            "<!doctype html><title>opens</title><script>
+             window.asked = 0;
+             window.go = times => { const timer = setInterval(() => { if (asked >= times) return clearInterval(timer); asked++; open('/ok'); }, 10) };
+             </script>",
+        )
+        .into_response(),
+        "/opens" => Html(
+            "<!doctype html><title>opens</title><a href=/ok target=_blank>Blank</a><a href=/ok target=_blank rel=noopener>Noopener</a>
+             <button onclick=\"open('/ok')\">Window</button><button onclick=\"open('/ok');open('/form')\">Two</button>
+             <iframe title=inside sandbox=allow-scripts srcdoc=\"<button onclick='parent.postMessage(String(open(`/ok`)),`*`)'>Blocked</button>\"></iframe>
+             <script>window.said = []; onmessage = e => said.push(e.data)</script>",
+        )
+        .into_response(),
         "/404" => (StatusCode::NOT_FOUND, Html("<!doctype html><title>no</title>not here")).into_response(),
         "/204" => StatusCode::NO_CONTENT.into_response(),
         "/never" => {
@@ -96,4 +163,20 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
         }
         _ => (StatusCode::NOT_FOUND, "no such fixture").into_response(),
     }
+}
+
+/// What a browser saves instead of showing it.
+fn attachment(name: &str, body: String) -> Response {
+    let disposition: String = format!("attachment; filename*=UTF-8''{}", percent(name));
+    ([(CONTENT_DISPOSITION, disposition)], body).into_response()
+}
+
+fn percent(name: &str) -> String {
+    name.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// A body that begins and never ends.
+fn unending(begin: String) -> Body {
+    let begin = stream::iter([Ok::<_, Infallible>(begin)]);
+    Body::from_stream(begin.chain(stream::pending()))
 }

@@ -14,6 +14,7 @@
 //! It never: outlives its budget (it is killed a moment after), owns the page link.
 
 mod act;
+mod files;
 mod navigate;
 mod screenshot;
 mod snapshot;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
+use tabvisor_page::act::Files;
 use tabvisor_page::condition::{Hindrance, hindered};
 use tabvisor_page::frame_sessions::FrameSessions;
 use tabvisor_page::navigate::{Landed, WaitUntil};
@@ -32,9 +34,12 @@ use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
 use url::Url;
 
-pub use self::act::{Act, Acted, At, Named};
+pub use self::act::{Act, Acted, At, Named, OpenedTab};
+pub(crate) use self::files::Armed;
+pub use self::files::UploadTo;
 pub use self::screenshot::{Screenshot, ScreenshotRequest, ShotOf};
 use crate::error::TabError;
+use crate::files::Download;
 use crate::shared::TabShared;
 
 /// What can be done in order.
@@ -48,6 +53,12 @@ pub(crate) enum Action {
     Screenshot(ScreenshotRequest),
     /// Do something as a user would.
     Act(Box<Act>),
+    /// Give files to the page.
+    Upload(Box<(UploadTo, Files)>),
+    /// Have the browser download the document, if it has this address.
+    SaveDocument(String),
+    /// Make a PDF.
+    Pdf,
     /// Find the element of a ref by its role, name and place.
     Find(RefId),
 }
@@ -56,6 +67,11 @@ pub(crate) enum Action {
 #[derive(Debug)]
 pub(crate) enum Done {
     Landed(Landed),
+    /// The address gave no document but a download.
+    Download(Box<Download>),
+    /// A chooser is waited for; only its tab takes what waits.
+    Armed(Option<Box<Armed>>),
+    Pdf(Vec<u8>),
     /// With a picture, if labels were asked for.
     Snapshot(Box<(Snapshot, Option<Labelled>)>),
     Screenshot(Box<Screenshot>),
@@ -74,6 +90,9 @@ impl Action {
             Self::Snapshot(_) => "snapshot",
             Self::Screenshot(_) => "screenshot",
             Self::Act(act) => act.name(),
+            Self::Upload(_) => "upload",
+            Self::SaveDocument(_) => "save_document",
+            Self::Pdf => "pdf",
             Self::Find(_) => "find",
         }
     }
@@ -116,7 +135,7 @@ impl Stage {
 pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Result<Done, TabError> {
     match action {
         Action::Navigate { url, until } => {
-            navigate::navigate(&stage, &url, until, &budget).await.map(Done::Landed)
+            navigate::navigate(&stage, &url, until, &budget).await
         }
         Action::Snapshot(request) => {
             let labels = request.labels;
@@ -137,6 +156,15 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
             let acted = Box::pin(act::act(&stage, *what, &budget)).await;
             acted.map(|it| Done::Acted(Box::new(it)))
         }
+        Action::Upload(upload) => {
+            let (to, given) = *upload;
+            Box::pin(files::upload(&stage, to, &given, &budget)).await
+        }
+        Action::SaveDocument(expected) => {
+            let acted = Box::pin(files::save_document(&stage, &expected, &budget)).await;
+            acted.map(|it| Done::Acted(Box::new(it)))
+        }
+        Action::Pdf => files::print(&stage, &budget).await.map(Done::Pdf),
         Action::Find(id) => snapshot::find(&stage, id, &budget).await.map(Done::Found),
     }
 }

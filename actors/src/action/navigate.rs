@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
-use tabvisor_page::navigate::{self, How, Landed, NavigateError, WaitUntil};
+use tabvisor_page::navigate::{self, How, NavigateError, WaitUntil};
 use url::Url;
 
-use super::Stage;
+use super::{Done, Stage};
 use crate::error::TabError;
+use crate::files::Download;
 use crate::shared::TabShared;
 
 /// Loads `url`.
@@ -16,16 +17,22 @@ pub(super) async fn navigate(
     url: &Url,
     until: WaitUntil,
     budget: &Budget,
-) -> Result<Landed, TabError> {
+) -> Result<Done, TabError> {
     let Stage { tab, session, .. } = stage;
     let here = Url::parse(&tab.row().url).ok();
     let same_site = here.is_some_and(|here| may_be_same_site(&here, url));
     refuse_while_stuck(tab, same_site)?;
     let condition = tab.condition.subscribe();
+    let from = tab.browser.downloads.borrow().next();
     let under_way = UnderWay::on(tab);
     let how = How { until, same_site };
     let landed = navigate::navigate(session, url, how, condition, budget).await;
     drop(under_way);
+    if let Err(NavigateError::NoDocument { download: true }) = &landed
+        && let Some(download) = download(tab, from, budget).await
+    {
+        return Ok(Done::Download(Box::new(download)));
+    }
     let landed = landed.map_err(|error| match error {
         NavigateError::Link(error) => error.into(),
         other => TabError::Navigate(other),
@@ -37,7 +44,17 @@ pub(super) async fn navigate(
     let mut page = tab.page.subscribe();
     let shown = page.wait_for(|known| known.state.url == landed.url);
     let _ = budget.child(SHOWN).run(shown).await;
-    Ok(landed)
+    Ok(Done::Landed(landed))
+}
+
+/// How long what is told over the browser link may lag behind the page's.
+const BEGAN: Duration = Duration::from_secs(1);
+
+/// The download that a navigation turned into.
+async fn download(tab: &TabShared, from: u64, budget: &Budget) -> Option<Download> {
+    let mut changes = tab.browser.downloads.subscribe();
+    let began = changes.wait_for(|all| !all.since(tab.id, from).is_empty());
+    budget.child(BEGAN).run(began).await.ok()?.ok()?.since(tab.id, from).into_iter().next()
 }
 
 /// How long what is published of a page may lag behind what happened there. It may have gone on

@@ -10,6 +10,7 @@ mod browsers;
 mod dialogs;
 mod evaluate;
 mod explain;
+mod files;
 mod tabs;
 
 use std::sync::Arc;
@@ -28,6 +29,8 @@ use crate::registry::TabHandle;
 use crate::root::{Root, RootArgs, RootMsg};
 use crate::shared::TabRow;
 
+pub use files::{Arrived, Given, Upload};
+pub use crate::action::UploadTo;
 pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
 
 /// A running supervision tree. Clones are the same tree; it lives until [`stop`](Self::stop).

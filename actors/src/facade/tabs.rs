@@ -1,11 +1,11 @@
 //! Calls on tabs.
 
 use tabvisor_cdp::budget::Budget;
-use tabvisor_page::navigate::{self, Landed, WaitUntil};
+use tabvisor_page::navigate::{self, Landed, NavigateError, WaitUntil};
 use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
 
-use super::Supervisor;
+use super::{Arrived, Supervisor};
 use super::admission::{check_budget, permit};
 use super::ask::{Unanswered, ask};
 use super::browsers::browser_error;
@@ -44,7 +44,10 @@ impl Supervisor {
         };
         let tab = opened.tab();
         if url.as_str() != "about:blank" {
-            self.act(tab, Action::Navigate { url, until }, &budget).await?;
+            match self.act(tab, Action::Navigate { url, until }, &budget).await? {
+                Done::Download(_) => return Err(NavigateError::NoDocument { download: true }.into()),
+                _ => {}
+            }
         }
         let row = self.tab(tab)?;
         opened.keep();
@@ -62,10 +65,9 @@ impl Supervisor {
         until: WaitUntil,
         budget: &Budget,
     ) -> Result<Landed, TabError> {
-        let url = navigate::check_url(url)?;
-        match self.act(tab, Action::Navigate { url, until }, budget).await? {
-            Done::Landed(landed) => Ok(landed),
-            other => Err(unexpected(&other)),
+        match self.navigate_or_download(tab, url, until, budget).await? {
+            Arrived::Document(landed) => Ok(landed),
+            Arrived::Download(_) => Err(NavigateError::NoDocument { download: true }.into()),
         }
     }
 

@@ -332,7 +332,8 @@ async fn a_browser_that_never_worked_is_its_callers_to_hear_and_is_not_tried_aga
         source: Source::Attach(address.parse().unwrap()),
         limits: std::sync::Arc::default(),
         care: Care::default(),
-        dial: DialOptions::default(),
+        files: std::sync::Arc::default(),
+            dial: DialOptions::default(),
         restarts: crate::restart::Intensity::BROWSER,
     };
     let refused = supervisor.add_browser(spec("http://127.0.0.1:1"), &budget(5000)).await;
