@@ -94,8 +94,9 @@ async fn files_reach_an_input_by_name_by_click_and_by_the_next_chooser() {
     assert_eq!(effect(&given), (200, "confirmed"), "{given:?}");
     assert_eq!(given["observed"]["files"], json!([{ "name": "table.csv", "size": 8 }]));
     assert_eq!(stage.got(1).await, json!([["one", "table.csv", 8, sum(bytes), "text/csv"]]));
-    let given = stage.upload(json!({ "paths": [path], "element": "#one" })).await;
+    let given = stage.upload(json!({ "paths": [path], "element": "#many" })).await;
     assert_eq!(effect(&given), (200, "confirmed"), "{given:?}");
+    assert_eq!(stage.got(2).await[1][0], "many");
     // The chooser that a click opens: of an input elsewhere, and of one that is in no document.
     let both = json!({ "paths": ["table.csv", "other.bin"], "ref": stage.by_name("Chooses") });
     let given = stage.upload(both).await;
