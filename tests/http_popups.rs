@@ -59,7 +59,7 @@ async fn a_page_that_opens_without_end_is_stopped_at_its_limit_and_its_siblings_
     let sibling = served.open("/ok").await;
     let tab = served.open("/opens-without-end").await;
     let mut events = served.running.tabvisor.subscribe();
-    served.http.evaluate(&tab, "go(200)").await;
+    served.http.evaluate(&tab, "go(60)").await;
     let told = async {
         loop {
             match events.next().await.unwrap() {
@@ -75,7 +75,7 @@ async fn a_page_that_opens_without_end_is_stopped_at_its_limit_and_its_siblings_
     assert_eq!(told.await, (tab.clone(), "limits.popups_per_tab", 1));
     eventually("all are asked for and those over the limit are closed", || async {
         let closed = served.http.row(&tab).await["popupsClosed"].as_u64();
-        (closed == Some(195)).then_some(())
+        (closed == Some(55)).then_some(())
     })
     .await;
     let rows = served.http.tabs().await;

@@ -144,14 +144,16 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
         "/opens-without-end" => Html(
             "<!doctype html><title>opens</title><script>
              window.asked = 0;
-             window.go = times => { const timer = setInterval(() => { if (asked >= times) return clearInterval(timer); asked++; open('/ok'); }, 10) };
+             // A page in the background has its timers slowed down.
+             const tick = new MessageChannel();
+             window.go = times => { tick.port1.onmessage = () => { if (asked++ < times) { open('/ok'); tick.port2.postMessage(0); } }; tick.port2.postMessage(0) };
              </script>",
         )
         .into_response(),
         "/opens" => Html(
             "<!doctype html><title>opens</title><a href=/ok target=_blank>Blank</a><a href=/ok target=_blank rel=noopener>Noopener</a>
-             <button onclick=\"open('/ok')\">Window</button><button onclick=\"open('/ok');open('/form')\">Two</button>
-             <iframe title=inside sandbox=allow-scripts srcdoc=\"<button onclick='parent.postMessage(String(open(`/ok`)),`*`)'>Blocked</button>\"></iframe>
+             <button onclick=\"window.open('/ok')\">Window</button><button onclick=\"window.open('/ok');window.open('/form')\">Two</button>
+             <iframe title=inside sandbox=allow-scripts srcdoc=\"<button onclick='parent.postMessage(String(window.open(`/ok`)),`*`)'>Blocked</button>\"></iframe>
              <script>window.said = []; onmessage = e => said.push(e.data)</script>",
         )
         .into_response(),

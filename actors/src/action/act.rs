@@ -117,7 +117,7 @@ impl Act {
 /// How long a tab that a page has asked for may take to be there.
 const OPENS_WITHIN: Duration = Duration::from_secs(1);
 /// How long a navigation without a document may take to turn out as a download.
-const BEGINS_WITHIN: Duration = Duration::from_millis(150);
+const BEGINS_WITHIN: Duration = Duration::from_millis(300);
 /// How long a download may take whose end is told beside what began it.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 const BEGINS: &[&str] = &["Page.windowOpen", "Page.downloadWillBegin"];

@@ -73,6 +73,7 @@ pub(super) async fn transfer(node: &Node, files: &[LocalFile], budget: &Budget) 
 fn kind_of(path: &Path) -> &'static str {
     let ending = path.extension().and_then(|it| it.to_str()).unwrap_or_default().to_ascii_lowercase();
     match ending.as_str() {
+        "bin" | "exe" => "application/octet-stream",
         "csv" => "text/csv",
         "txt" | "text" | "log" => "text/plain",
         "htm" | "html" => "text/html",
