@@ -8,8 +8,8 @@ use tabvisor_actors::events::Subscription;
 use tabvisor_actors::files::Download;
 use tabvisor_actors::ids::{BrowserId, TabId};
 use tabvisor_actors::{
-    Act, Acted, DialogLog, Engine, EvaluateRequest, Named, On, PageWatch, Screenshot, ScreenshotRequest, Supervisor,
-    TabRow, Upload,
+    Act, Acted, DialogLog, Engine, EvaluateRequest, Named, On, PageWatch, Screenshot, ScreenshotRequest,
+    Supervisor, TabRow, Upload,
 };
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::dialog::{Answer as DialogAnswer, DialogRecord};

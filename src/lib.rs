@@ -39,8 +39,8 @@ pub use tabvisor_actors::ids::{BrowserId, Epoch, TabId};
 pub use tabvisor_actors::limits::{Care, Limits, Recovery};
 pub use tabvisor_actors::{
     Act, Acted, Arrived, At, BrowserFacts, BrowserSpec, DialogLog, Ended, Engine, EvaluateRequest, Evaluated,
-    FallbackReason, Given, Named, On, OpenedTab, PageWatch, Queue, Screenshot, ScreenshotRequest, ShotOf, Source, Supervisor,
-    TabRow, TabState, Upload, UploadTo,
+    FallbackReason, Given, Named, On, OpenedTab, PageWatch, Queue, Screenshot, ScreenshotRequest, ShotOf,
+    Source, Supervisor, TabRow, TabState, Upload, UploadTo,
 };
 pub use tabvisor_cdp::budget::Budget;
 pub use tabvisor_cdp::launch::LaunchOptions;

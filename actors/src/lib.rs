@@ -43,7 +43,10 @@ mod tab_supervisor;
 mod tests;
 
 pub use action::{Act, Acted, At, Named, OpenedTab, Screenshot, ScreenshotRequest, ShotOf};
-pub use facade::{Arrived, Ended, Given, Engine, EvaluateRequest, Evaluated, FallbackReason, On, Supervisor, Upload, UploadTo};
+pub use facade::{
+    Arrived, Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, Given, On, Supervisor, Upload,
+    UploadTo,
+};
 pub use page_watch::PageWatch;
 pub use root::BrowserSpec;
 pub use shared::{BrowserFacts, DialogLog, Queue, TabRow, TabState};

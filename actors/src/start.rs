@@ -12,8 +12,8 @@ use tabvisor_cdp::launch::{self, Chromium, LaunchOptions};
 use tabvisor_cdp::link::{DialOptions, Events, KeepAlive, Link, LinkOptions, Purpose, Session};
 
 use crate::error::StartError;
-use crate::restart::Intensity;
 use crate::files::Arriving;
+use crate::restart::Intensity;
 use crate::shared::{BrowserFacts, BrowserShared};
 
 /// Where a browser comes from.
@@ -119,12 +119,16 @@ pub(crate) async fn start(
         pid: chromium.as_ref().map(Chromium::pid),
         launched: chromium.is_some(),
     };
-    Ok(Started { chromium, link, root, events, facts, dial, arriving })
+    Ok(Started { chromium, link, root, events, facts, arriving, dial })
 }
 
 /// Has downloads arrive in a folder of ours, and be told of, before there is any tab. A browser without
 /// them works all the same.
-async fn catch_downloads(root: &Session, shared: &BrowserShared, budget: &Budget) -> Result<Arriving, String> {
+async fn catch_downloads(
+    root: &Session,
+    shared: &BrowserShared,
+    budget: &Budget,
+) -> Result<Arriving, String> {
     let downloads = &shared.files.downloads;
     if downloads.as_os_str().is_empty() {
         return Err("no folder is configured (files.downloads)".into());

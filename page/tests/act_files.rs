@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::act::{Chooser, Files, LocalFile, Place, Target, Turns, upload, upload_by_click};
 use tempfile::TempDir;
@@ -99,7 +99,9 @@ async fn a_chooser_of_a_frame_of_another_site_is_filled() {
     let turns = Turns::default();
     let said = told(upload_by_click(&stage.page, &on(button), &files, &turns, &budget()).await);
     assert_eq!(said["effect"], "confirmed", "{said}");
-    let seen = evaluate(&frame, "new Promise(it=>{const look=()=>log.length?it(log):setTimeout(look,20);look()})").await;
+    let seen =
+        evaluate(&frame, "new Promise(it=>{const look=()=>log.length?it(log):setTimeout(look,20);look()})")
+            .await;
     assert_eq!(seen, json!([["one", "a.txt", 3, sum(b"abc"), "text/plain", true]]));
     stage.stop().await;
 }

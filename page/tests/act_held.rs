@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::fake::{Act, FakeChrome};
 use tabvisor_cdp::link::{DialOptions, Link, LinkOptions, Purpose};
-use tabvisor_page::act::{Files, 
-    ActError, ActPage, Chord, Effect, FillField, OptionName, Outcome, Press, Select, Target, TypeMode,
+use tabvisor_page::act::{
+    ActError, ActPage, Chord, Effect, Files, FillField, OptionName, Outcome, Press, Select, Target, TypeMode,
     TypeText, check, fill, insert_text, press, select, type_text, upload,
 };
 use tabvisor_page::condition::Condition;

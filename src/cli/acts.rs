@@ -76,7 +76,8 @@ pub(super) async fn act(common: &Common, loaded: &Loaded, verb: Verb) -> Result<
     if let Some(path) = told.path {
         output::line(&clean(&path));
     }
-    for Downloaded { url, suggested_filename, state, path } in told.downloads.into_iter().chain(told.download) {
+    for Downloaded { url, suggested_filename, state, path } in told.downloads.into_iter().chain(told.download)
+    {
         let place = path.unwrap_or(suggested_filename);
         output::line(&clean(&format!("download of {url}: {place} ({state})")));
     }

@@ -110,10 +110,8 @@ impl Config {
 
     /// Where files of callers may be. Without a state folder nowhere, unless it is said.
     fn folders(&self) -> Folders {
-        let below = |name: &str| match self.state_dir.as_os_str().is_empty() {
-            true => PathBuf::new(),
-            false => self.state_dir.join(name),
-        };
+        let known = !self.state_dir.as_os_str().is_empty();
+        let below = |name: &str| if known { self.state_dir.join(name) } else { PathBuf::new() };
         let files = &self.files;
         Folders {
             uploads: files.uploads.clone().unwrap_or_else(|| below("uploads")),

@@ -77,7 +77,8 @@ pub(super) async fn upload(
     match outcome {
         Ok(None) => {
             let timeout_ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
-            let said = json!({ "ok": true, "targetId": row.target_id, "armed": true, "armedForMs": timeout_ms });
+            let said =
+                json!({ "ok": true, "targetId": row.target_id, "armed": true, "armedForMs": timeout_ms });
             Ok(json(StatusCode::OK, &said))
         }
         Ok(Some(acted)) => answered(&service, row, Ok(acted)),
@@ -190,7 +191,10 @@ pub(super) async fn pdf(
     let bytes = document.len();
     let path = kept::save(service.pictures(), Kind::Pdf, document).await?;
     let ActedOn { target_id, url } = acted_on(&service, row);
-    Ok(json(StatusCode::OK, &json!({ "ok": true, "path": path, "targetId": target_id, "url": url, "bytes": bytes })))
+    Ok(json(
+        StatusCode::OK,
+        &json!({ "ok": true, "path": path, "targetId": target_id, "url": url, "bytes": bytes }),
+    ))
 }
 
 fn invalid(field: &str, why: &str) -> ApiError {
@@ -208,7 +212,8 @@ mod tests {
 
     #[test]
     fn where_files_go_is_said_in_one_way_or_not_at_all() {
-        let read = |value: Value| place(&mut fields(&value), Duration::from_secs(1)).map_err(|it| it.to_string());
+        let read =
+            |value: Value| place(&mut fields(&value), Duration::from_secs(1)).map_err(|it| it.to_string());
         assert_eq!(read(json!({ "ref": "e1" })), Ok(UploadTo::ChooserOf(Named::Ref("e1".into()))));
         assert_eq!(read(json!({ "inputRef": "e1" })), Ok(UploadTo::Input(Named::Ref("e1".into()))));
         assert_eq!(read(json!({ "element": "#a" })), Ok(UploadTo::Input(Named::Css("#a".into()))));

@@ -70,7 +70,8 @@ pub(super) async fn snapshot(
             // The address that was read, not one that came since.
             let tab = ActedOn { url: None, ..tab };
             if let Some(labelled) = &mut picture {
-                labelled.image_path = Some(kept::save(service.pictures(), Kind::Png, labelled.shot.bytes.clone()).await?);
+                labelled.image_path =
+                    Some(kept::save(service.pictures(), Kind::Png, labelled.shot.bytes.clone()).await?);
             }
             Ok(json(StatusCode::OK, &Answer { ok: true, snapshot, tab, picture }))
         }

@@ -103,7 +103,8 @@ async fn a_cancelled_download_leaves_no_file() {
 async fn an_input_is_given_an_empty_file_for_a_path_that_is_none_and_told_of_the_same_files_once() {
     let stage = Stage::start("/upload").await;
     let page = &stage.page;
-    let input = page.call("Runtime.evaluate", json!({ "expression": "document.getElementById('one')" })).await;
+    let input =
+        page.call("Runtime.evaluate", json!({ "expression": "document.getElementById('one')" })).await;
     let object = input.unwrap()["result"]["objectId"].clone();
     let give = async |path: &str| {
         let asked = json!({ "files": [path], "objectId": object });

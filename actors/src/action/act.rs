@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::{Delivery, Events};
 use tabvisor_page::act::{
-    self, ActError, ActPage, Chord, Click, Element, FillField, Modifiers, NavigationState, OptionName, Outcome, Place, Point,
-    Press, Scroll, Select, Target, TypeMode, TypeText,
+    self, ActError, ActPage, Chord, Click, Element, FillField, Modifiers, NavigationState, OptionName,
+    Outcome, Place, Point, Press, Scroll, Select, Target, TypeMode, TypeText,
 };
 
 use super::{Stage, snapshot};
@@ -243,7 +243,8 @@ impl<'a> Begun<'a> {
         }
         let tabs = urls.len();
         // A link whose document does not come may have been one to a file.
-        let unclear = outcome.observed.navigation.as_ref().is_some_and(|it| it.state == NavigationState::Started);
+        let unclear =
+            outcome.observed.navigation.as_ref().is_some_and(|it| it.state == NavigationState::Started);
         let opened_tabs = self.opened(tabs, budget).await;
         let wanted = saves.max(usize::from(unclear || tabs > 0));
         let patience = if saves > 0 { ENDS_WITHIN } else { BEGINS_WITHIN };

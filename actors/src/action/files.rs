@@ -72,7 +72,12 @@ pub(super) async fn upload(
         UploadTo::NextChooser { within } => {
             let chooser = Chooser::catch(&page, turns, budget).await?;
             let (tab, files) = (Arc::clone(&stage.tab), files.clone());
-            return Ok(Done::Armed(Some(Box::new(Armed { tab, chooser, files, budget: Budget::new(within) }))));
+            return Ok(Done::Armed(Some(Box::new(Armed {
+                tab,
+                chooser,
+                files,
+                budget: Budget::new(within),
+            }))));
         }
     };
     Ok(Done::Acted(Box::new(begun.told(outcome, budget).await)))

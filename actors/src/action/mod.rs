@@ -134,9 +134,7 @@ impl Stage {
 /// Does `action` on the page session.
 pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Result<Done, TabError> {
     match action {
-        Action::Navigate { url, until } => {
-            navigate::navigate(&stage, &url, until, &budget).await
-        }
+        Action::Navigate { url, until } => navigate::navigate(&stage, &url, until, &budget).await,
         Action::Snapshot(request) => {
             let labels = request.labels;
             let snapshot = snapshot::take(&stage, request, &budget).await?;

@@ -32,9 +32,7 @@ impl State {
             let opener = of.and_then(|tab| self.tabs.get(&tab)).and_then(|tab| tab.shared.opener);
             let WillBegin { guid, url, suggested_filename, .. } = begun;
             tracing::debug!(guid, tab = of.map(tracing::field::display), "a download began");
-            self.shared
-                .downloads
-                .send_modify(|all| all.begun(guid, url, &suggested_filename, [of, opener]));
+            self.shared.downloads.send_modify(|all| all.begun(guid, url, &suggested_filename, [of, opener]));
             return;
         }
         let Ok(progress) = serde_json::from_str::<Progress>(params) else { return };

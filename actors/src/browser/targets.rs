@@ -64,8 +64,10 @@ impl State {
         let spawned = Actor::spawn_linked(None, TabSupervisor, args, myself.get_cell()).await;
         let (supervisor, _) = spawned.map_err(|error| TabError::Internal(error.to_string()))?;
         self.by_target.insert(target, id);
-        self.tabs
-            .insert(id, Tab { shared, supervisor, paused, releasing: None, ours: false, family, listening: false });
+        self.tabs.insert(
+            id,
+            Tab { shared, supervisor, paused, releasing: None, ours: false, family, listening: false },
+        );
         let (browser, epoch) = (self.shared.id, self.shared.epoch);
         self.shared.events.publish(Event::TabOpened { tab: id, browser, epoch, opener });
         Ok(id)
@@ -128,10 +130,16 @@ impl State {
         if !known && (info.kind != "page" || is_internal(&info.url)) {
             return;
         }
-        if !known && info.opener_id.is_some()
+        if !known
+            && info.opener_id.is_some()
             && let Some(limit) = self.one_popup_too_many(info.opener_id.as_deref())
         {
             if let Some(works) = &self.works {
+                // Closed while it waits at its birth, it would leave its opener's scripts waiting for
+                // ever where they share a renderer (measured).
+                if let Some(session) = &session {
+                    works.link.session(session).cast("Runtime.runIfWaitingForDebugger", json!({}));
+                }
                 works.root.cast("Target.closeTarget", json!({ "targetId": target }));
             }
             self.tell_of_closed_popup(info.opener_id.as_deref(), limit);

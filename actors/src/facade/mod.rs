@@ -29,9 +29,9 @@ use crate::registry::TabHandle;
 use crate::root::{Root, RootArgs, RootMsg};
 use crate::shared::TabRow;
 
-pub use files::{Arrived, Given, Upload};
 pub use crate::action::UploadTo;
 pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
+pub use files::{Arrived, Given, Upload};
 
 /// A running supervision tree. Clones are the same tree; it lives until [`stop`](Self::stop).
 #[derive(Clone, Debug)]

@@ -5,11 +5,11 @@ use tabvisor_page::navigate::{self, Landed, NavigateError, WaitUntil};
 use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
 
-use super::{Arrived, Supervisor};
 use super::admission::{check_budget, permit};
 use super::ask::{Unanswered, ask};
 use super::browsers::browser_error;
 use super::explain::{self, explain};
+use super::{Arrived, Supervisor};
 use crate::action::{Act, Acted, Action, Done, Screenshot, ScreenshotRequest};
 use crate::browser::BrowserMsg;
 use crate::error::TabError;
@@ -44,9 +44,9 @@ impl Supervisor {
         };
         let tab = opened.tab();
         if url.as_str() != "about:blank" {
-            match self.act(tab, Action::Navigate { url, until }, &budget).await? {
-                Done::Download(_) => return Err(NavigateError::NoDocument { download: true }.into()),
-                _ => {}
+            let done = self.act(tab, Action::Navigate { url, until }, &budget).await?;
+            if matches!(done, Done::Download(_)) {
+                return Err(NavigateError::NoDocument { download: true }.into());
             }
         }
         let row = self.tab(tab)?;

@@ -182,9 +182,8 @@ impl Downloads {
     /// Gives the first download of a tab that no call has taken: one that began at `from` or later, or
     /// an earlier one that nobody was told the end of.
     pub(crate) fn take(&mut self, tab: TabId, from: u64, earlier: bool) -> Option<String> {
-        let fits = |it: &&mut Download| {
-            it.is_of(tab) && !it.taken && (it.number >= from || (earlier && !it.told))
-        };
+        let fits =
+            |it: &&mut Download| it.is_of(tab) && !it.taken && (it.number >= from || (earlier && !it.told));
         let it = self.all.iter_mut().find(fits)?;
         it.taken = true;
         Some(it.guid.clone())
@@ -348,7 +347,7 @@ mod tests {
             assert_eq!(harmless(given), name);
         }
         let long = harmless(&format!("{}.tar", "x".repeat(300)));
-        assert!(long.ends_with(".tar") && long.len() <= 150, "{long}");
+        assert!(long.rsplit_once('.').is_some_and(|(_, it)| it == "tar") && long.len() <= 150, "{long}");
     }
 
     proptest! {

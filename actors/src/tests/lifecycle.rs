@@ -333,7 +333,7 @@ async fn a_browser_that_never_worked_is_its_callers_to_hear_and_is_not_tried_aga
         limits: std::sync::Arc::default(),
         care: Care::default(),
         files: std::sync::Arc::default(),
-            dial: DialOptions::default(),
+        dial: DialOptions::default(),
         restarts: crate::restart::Intensity::BROWSER,
     };
     let refused = supervisor.add_browser(spec("http://127.0.0.1:1"), &budget(5000)).await;

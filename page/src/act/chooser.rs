@@ -97,14 +97,15 @@ impl Chooser {
         let opened: Opened = serde_json::from_str(event.params.get())
             .map_err(|why| ActError::Unreadable(format!("{}: {:?}", event.method, why.classify())))?;
         let Some(node) = opened.backend_node_id else {
-            let why = "it was opened by no input (a file system access of the page), which cannot be given files";
+            let why =
+                "it was opened by no input (a file system access of the page), which cannot be given files";
             return Err(ActError::NotEditable { name: "file chooser".into(), why: why.into() });
         };
         files.check_count(opened.mode == "selectMultiple")?;
-        let session = event.session.as_deref().map_or_else(
-            || self.page.session.clone(),
-            |id| self.page.session.sibling(id),
-        );
+        let session = event
+            .session
+            .as_deref()
+            .map_or_else(|| self.page.session.clone(), |id| self.page.session.sibling(id));
         let place = Place::On(Target::Css("file chooser".into()));
         let at = (session, opened.frame_id.into());
         let find = Node::resolve(&self.page, at, node, &place, budget);
@@ -146,7 +147,11 @@ pub async fn upload_by_click(
     match chooser.fill(files, &work).await {
         Ok(outcome) => {
             let Outcome { effect, route, observed } = outcome;
-            let observed = Observed { input: observed.input, dialog: observed.dialog, ..merged(clicked.observed, observed.warnings) };
+            let observed = Observed {
+                input: observed.input,
+                dialog: observed.dialog,
+                ..merged(clicked.observed, observed.warnings)
+            };
             Ok(Outcome { effect, route, observed })
         }
         Err(ActError::TimedOut { sent: false, elapsed, .. }) => {

@@ -39,6 +39,8 @@ pub async fn save_document(
     let said: Said = node.call(SAVE, json!({ "expected": expected }), budget).await?;
     Ok(match said.found {
         Some(found) => Err(found),
-        None => Ok(Outcome { effect: Effect::Unverifiable, route: Route::Page, observed: Observed::default() }),
+        None => {
+            Ok(Outcome { effect: Effect::Unverifiable, route: Route::Page, observed: Observed::default() })
+        }
     })
 }
