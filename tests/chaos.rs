@@ -1,0 +1,76 @@
+//! Everything at once, at random: actions, scripts, dialogs, loops, dead renderers, navigations and
+//! closed tabs. Every call is answered once and inside its budget, what is called confirmed has
+//! happened in the page, and nothing is left at the end.
+//!
+//! `TABVISOR_CHAOS_S` says how long (60 s without it), `TABVISOR_CHAOS_SEED` with which numbers.
+#![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
+
+#[path = "chaos/gremlin.rs"]
+mod gremlin;
+#[path = "chaos/left.rs"]
+mod left;
+#[path = "chaos/page.rs"]
+mod page;
+mod support;
+#[path = "chaos/tally.rs"]
+mod tally;
+#[path = "chaos/worker.rs"]
+mod worker;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use left::Held;
+use support::stage::Stage;
+use support::{ms, secs};
+use tabvisor_cdp::task;
+use tally::Tally;
+use tokio::time::Instant;
+
+/// Tabs that are worked on at a time.
+const TABS: usize = 12;
+
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_happens_every_call_has_its_one_honest_answer() {
+    let lasting = secs(setting("TABVISOR_CHAOS_S").unwrap_or(60));
+    let seed = setting("TABVISOR_CHAOS_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
+    eprintln!("chaos with TABVISOR_CHAOS_SEED={seed} for {lasting:?}");
+    let stage = Stage::start().await;
+    let url: Arc<str> = stage.page(page::BODY).into();
+    let before = Held::now();
+    let running = support::start().await;
+    let tally = Tally::new();
+    let end = Instant::now() + lasting;
+
+    let mut work = Vec::new();
+    for slot in 0..TABS {
+        let (tabvisor, url, tally) = (running.tabvisor.clone(), Arc::clone(&url), tally.clone());
+        let rng = fastrand::Rng::with_seed(seed + slot as u64);
+        work.push(task::spawn(worker::work(tabvisor, url, tally, rng, end)));
+    }
+    let address = support::raw::address(&running);
+    let rng = fastrand::Rng::with_seed(seed + 1_000);
+    work.push(task::spawn(gremlin::haunt(running.tabvisor.clone(), address, rng, end)));
+
+    let warm = left::after(end, lasting / 5).await;
+    for one in work {
+        one.join().await.expect("no worker panics");
+    }
+    let memory = left::resident();
+    let counts = tally.counts();
+    eprintln!("{counts}\nmemory {} MiB after a fifth of the time, {} MiB at the end", warm >> 20, memory >> 20);
+    counts.assert_honest(lasting);
+    left::assert_flat(warm, memory, lasting);
+    assert!(running.tabvisor.tabs().is_empty(), "every worker closed its tab, and pages opened none");
+    running.stop().await;
+    drop(stage);
+    before.assert_nothing_more().await;
+}
+
+/// How much later than its budget an answer may be. Wide: the machine is shared, and its load is
+/// of our own making.
+const ALLOWED: Duration = ms(2_000);
