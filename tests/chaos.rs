@@ -62,10 +62,16 @@ async fn whatever_happens_every_call_has_its_one_honest_answer() {
     }
     let memory = left::resident();
     let counts = tally.counts();
-    eprintln!("{counts}\nmemory {} MiB after a fifth of the time, {} MiB at the end", warm >> 20, memory >> 20);
+    eprintln!(
+        "{counts}\nmemory {} MiB after a fifth of the time, {} MiB at the end",
+        warm >> 20,
+        memory >> 20
+    );
     counts.assert_honest(lasting);
     left::assert_flat(warm, memory, lasting);
-    assert!(running.tabvisor.tabs().is_empty(), "every worker closed its tab, and pages opened none");
+    // A tab that could not be opened is gone a moment after the answer that says so.
+    support::eventually("every tab is closed", || async { running.tabvisor.tabs().is_empty().then_some(()) })
+        .await;
     running.stop().await;
     drop(stage);
     before.assert_nothing_more().await;

@@ -36,7 +36,7 @@ pub async fn haunt(tabvisor: Tabvisor, address: Url, mut rng: fastrand::Rng, end
             let script = raw::script(rng.choice(MISCHIEF).unwrap());
             let _ = session.call("Runtime.evaluate", script, &brief).await;
         }
-        let _ = link.root().call("Target.detachFromTarget", json!({ "sessionId": session.id() }), &brief).await;
+        let _ =
+            link.root().call("Target.detachFromTarget", json!({ "sessionId": session.id() }), &brief).await;
     }
 }
-

@@ -108,7 +108,13 @@ impl Counts {
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let answered: usize = self.answers.values().sum();
-        writeln!(f, "{} calls, {answered} answers, {} late, {} lost", self.asked, self.late.len(), self.lost.len())?;
+        writeln!(
+            f,
+            "{} calls, {answered} answers, {} late, {} lost",
+            self.asked,
+            self.late.len(),
+            self.lost.len()
+        )?;
         writeln!(f, "latest answer {:?} after its budget", self.latest)?;
         let (held, lies) = (self.held, self.lies.len());
         write!(f, "confirmed: {held} true, {lies} false, {} could not be asked", self.unasked)?;

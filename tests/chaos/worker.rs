@@ -133,7 +133,8 @@ impl Worker {
             let after = seen(tab).await;
             let both = before.as_ref().zip(after.as_ref()).filter(|(one, two)| one.document == two.document);
             let held = both.map(|(before, after)| holds(before, after, exact));
-            self.tally.confirmed(held, || format!("{described}\n{answer:?}\nbefore {before:?}\nafter {after:?}"));
+            self.tally
+                .confirmed(held, || format!("{described}\n{answer:?}\nbefore {before:?}\nafter {after:?}"));
         }
         match &answer {
             // The page asks something meanwhile.
