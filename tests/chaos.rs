@@ -3,41 +3,31 @@
 //! happened in the page, and nothing is left at the end.
 //!
 //! `TABVISOR_CHAOS_S` says how long (60 s without it), `TABVISOR_CHAOS_SEED` with which numbers.
-#![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test: a panic is its way to fail, and it tells its numbers"
+)]
 
-#[path = "chaos/gremlin.rs"]
-mod gremlin;
-#[path = "chaos/left.rs"]
-mod left;
-#[path = "chaos/page.rs"]
-mod page;
 mod support;
-#[path = "chaos/tally.rs"]
-mod tally;
-#[path = "chaos/worker.rs"]
-mod worker;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use left::Held;
+use support::chaos::left::Held;
+use support::chaos::tally::Tally;
+use support::chaos::{gremlin, left, page, seed, setting, worker};
 use support::stage::Stage;
-use support::{ms, secs};
+use support::secs;
 use tabvisor_cdp::task;
-use tally::Tally;
 use tokio::time::Instant;
 
 /// Tabs that are worked on at a time.
 const TABS: usize = 12;
 
-fn setting(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_happens_every_call_has_its_one_honest_answer() {
     let lasting = secs(setting("TABVISOR_CHAOS_S").unwrap_or(60));
-    let seed = setting("TABVISOR_CHAOS_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
+    let seed = seed();
     eprintln!("chaos with TABVISOR_CHAOS_SEED={seed} for {lasting:?}");
     let stage = Stage::start().await;
     let url: Arc<str> = stage.page(page::BODY).into();
@@ -67,7 +57,11 @@ async fn whatever_happens_every_call_has_its_one_honest_answer() {
         warm >> 20,
         memory >> 20
     );
-    counts.assert_honest(lasting);
+    // That it was a test: a loaded machine does at least that much.
+    counts.assert_honest(20 * usize::try_from(lasting.as_secs() / 60).unwrap().max(1));
+    counts.assert_some(&["ok", "timeout", "crashed", "dialog_open"]);
+    // Also a tab that is stuck is closed.
+    counts.assert_only("close", &["ok", "tab_closed", "tab_lost"]);
     left::assert_flat(warm, memory, lasting);
     // A tab that could not be opened is gone a moment after the answer that says so.
     support::eventually("every tab is closed", || async { running.tabvisor.tabs().is_empty().then_some(()) })
@@ -76,7 +70,3 @@ async fn whatever_happens_every_call_has_its_one_honest_answer() {
     drop(stage);
     before.assert_nothing_more().await;
 }
-
-/// How much later than its budget an answer may be. Wide: the machine is shared, and its load is
-/// of our own making.
-const ALLOWED: Duration = ms(2_000);

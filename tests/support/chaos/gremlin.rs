@@ -7,7 +7,7 @@ use tabvisor::Tabvisor;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::support::{ms, raw};
+use super::super::{ms, raw};
 
 const MISCHIEF: [&str; 4] = [
     "setTimeout(() => alert('by the page'), 0)",

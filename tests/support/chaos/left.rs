@@ -6,7 +6,7 @@ use tabvisor_cdp::budget::Budget;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use crate::support::{eventually, secs};
+use super::super::{eventually, secs};
 
 /// Resident memory of this process in bytes.
 pub fn resident() -> usize {
@@ -46,11 +46,7 @@ impl Held {
     pub async fn assert_nothing_more(self) {
         eventually("tasks and descriptors are those of before", || async {
             let now = Self::now();
-            let more = now.tasks > self.tasks || now.descriptors > self.descriptors;
-            if more {
-                eprintln!("before {self:?}, now {now:?}");
-            }
-            (!more).then_some(())
+            (now.tasks <= self.tasks && now.descriptors <= self.descriptors).then_some(())
         })
         .await;
     }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use std::collections::HashMap;
 use tabvisor::Tab;
 
-use crate::support::secs;
+use super::super::secs;
 
 pub const BUTTONS: usize = 4;
 pub const INPUTS: usize = 2;

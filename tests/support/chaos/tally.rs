@@ -10,8 +10,8 @@ use tabvisor::Error;
 use tabvisor_cdp::budget::Budget;
 use tokio::time::Instant;
 
-use crate::ALLOWED;
-use crate::support::{kind, secs};
+use super::super::{kind, secs};
+use super::ALLOWED;
 
 #[derive(Clone, Debug)]
 pub struct Tally(Arc<Mutex<Counts>>);
@@ -88,19 +88,29 @@ impl Tally {
 }
 
 impl Counts {
-    pub fn assert_honest(&self, lasting: Duration) {
+    /// Every call has one answer, in time, and what it says is true. `checked` of them at least were
+    /// held against the page.
+    pub fn assert_honest(&self, checked: usize) {
         let answered: usize = self.answers.values().sum();
         assert_eq!(self.lost, Vec::<&str>::new(), "calls without an answer");
         assert_eq!(answered, self.asked, "one answer each");
         assert!(self.late.is_empty(), "late by more than {ALLOWED:?}: {:?}", self.late);
         assert!(self.lies.is_empty(), "confirmed, and the page knows nothing of it: {:#?}", self.lies);
-        // That it was a test: a loaded machine makes at least that many.
-        let minutes = usize::try_from(lasting.as_secs() / 60).unwrap().max(1);
-        assert!(self.held >= 20 * minutes, "only {} of {} were checked", self.held, self.asked);
-        let broken = |kind| self.answers.keys().any(|(_, it)| *it == kind);
         assert_eq!(self.ours, Vec::<String>::new(), "failures of our own");
-        for kind in ["ok", "timeout", "crashed", "dialog_open"] {
-            assert!(broken(kind), "nothing ended as {kind}");
+        assert!(self.held >= checked, "only {} of {} were checked", self.held, self.asked);
+    }
+
+    /// Calls have ended in all of these ways.
+    pub fn assert_some(&self, kinds: &[&str]) {
+        for kind in kinds {
+            assert!(self.answers.keys().any(|(_, it)| it == kind), "nothing ended as {kind}");
+        }
+    }
+
+    /// Calls of this name have ended in these ways only.
+    pub fn assert_only(&self, what: &str, kinds: &[&str]) {
+        for (name, kind) in self.answers.keys() {
+            assert!(name != &what || kinds.contains(kind), "{what} ended as {kind}");
         }
     }
 }
