@@ -7,8 +7,8 @@ use std::time::Duration;
 use tabvisor_actors::events::Subscription;
 use tabvisor_actors::ids::{BrowserId, TabId};
 use tabvisor_actors::{
-    Act, Acted, DialogLog, Engine, EvaluateRequest, On, PageWatch, Screenshot, ScreenshotRequest, Supervisor,
-    TabRow,
+    Act, Acted, DialogLog, Engine, EvaluateRequest, On, PageWatch, Screenshot, ScreenshotRequest, Stepped,
+    Steps, Supervisor, TabRow, Wait, Waited,
 };
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::dialog::{Answer as DialogAnswer, DialogRecord};
@@ -144,6 +144,26 @@ impl Tab {
     pub async fn act(&self, act: Act, within: Duration) -> Result<Acted, Error> {
         let budget = self.tabvisor.budget(within)?;
         Ok(self.tabvisor.supervisor.act_on(self.id, act, &budget).await?)
+    }
+
+    /// Waits until everything has held that `wait` names, one after the other, all within `within`.
+    /// It begins behind the actions that were asked for before; those that come after are not held up.
+    ///
+    /// # Errors
+    /// [`TabError::Wait`] with what was missing, [`TabError::Dialog`], and whatever ends a call.
+    pub async fn wait(&self, wait: Wait, within: Duration) -> Result<Waited, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.wait(self.id, wait, &budget).await?)
+    }
+
+    /// Does several steps on it, one after the other, all within `within`; the answer says what became
+    /// of each, and why not all were done.
+    ///
+    /// # Errors
+    /// Bad input, [`TabError::TabClosed`]; a step that fails is told in the answer.
+    pub async fn steps(&self, steps: Steps, within: Duration) -> Result<Stepped, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.steps(self.id, steps, &budget).await?)
     }
 
     /// Takes a picture of it.

@@ -11,12 +11,13 @@
 //! | `service` | what the routes share |
 //! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `act`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `health` | the routes |
+//! | `tabs`, `act`, `wait`, `batch`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `health` | the routes |
 //! | `pictures` | where screenshots are put |
 //! | `error`, `table` | what a failed request is answered with |
 
 mod access;
 mod act;
+mod batch;
 mod body;
 mod dialogs;
 mod error;
@@ -32,6 +33,7 @@ mod snapshot;
 mod table;
 mod tabs;
 mod targets;
+mod wait;
 
 use axum::Router;
 use axum::body::Body;

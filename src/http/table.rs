@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | wrong input or budget | 400 | `ACT_INVALID_REQUEST` on `/act` | `invalid_argument` |
 //! | address that may not be navigated to | 400 | | `navigation_blocked` |
+//! | what the configuration does not allow | 403 | | `denied` |
 //! | unknown or closed tab | 404 | | `tab_not_found`, `tab_closed` |
 //! | stuck or lost tab, lost browser, a dialog while opening | 409 | | `tab_stuck`, `tab_lost`, `browser_lost`, `dialog_open` |
 //! | request over Chromium's limit | 413 | | `too_large` |
@@ -72,6 +73,7 @@ fn reason(error: &TabError) -> &'static str {
 fn status(error: &TabError) -> StatusCode {
     match reason(error) {
         "invalid_argument" | "navigation_blocked" => StatusCode::BAD_REQUEST,
+        "denied" => StatusCode::FORBIDDEN,
         "tab_not_found" | "tab_closed" => StatusCode::NOT_FOUND,
         "tab_stuck" | "tab_lost" | "browser_lost" | "dialog_open" => StatusCode::CONFLICT,
         "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
@@ -97,6 +99,7 @@ fn text(error: &TabError) -> String {
         TabError::Navigate(NavigateError::Failed { net_error }) => format!("Error: page.goto: {net_error}"),
         TabError::StaleRef(stale) => format!("Error: {stale}"),
         TabError::NoDialog(why) => format!("Error: {why}"),
+        TabError::Wait(late) => format!("TimeoutError: {late}"),
         other => other.to_string(),
     }
 }
@@ -153,6 +156,7 @@ fn details(api: ApiError, error: &TabError) -> ApiError {
             None => api,
         },
         TabError::Act(error) => api.detail("sent", error.was_sent()),
+        TabError::Wait(late) => api.details(late),
         TabError::Dialog(dialog) => api.detail("dialog", dialog),
         TabError::Evaluate(error) => script_details(api, error),
         TabError::Navigate(error) => navigation_details(api, error),

@@ -51,6 +51,11 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
         )
         .into_response(),
         "/popup" => Html("<!doctype html><title>popup</title><script>alert('first words')</script>").into_response(),
+        // Something that never ends is asked for while it loads.
+        "/stream" => {
+            Html("<!doctype html><title>stream</title><script>window.source = new EventSource('/never?stream')</script>")
+                .into_response()
+        }
         "/form" => Html(
             "<!doctype html><title>form</title><h1>Form</h1><input aria-label=Name value=Ada>
              <button id=save>Save</button><button>Save</button><a href=/ok>Away</a>

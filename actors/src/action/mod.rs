@@ -17,6 +17,7 @@ mod act;
 mod navigate;
 mod screenshot;
 mod snapshot;
+mod wait;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ use url::Url;
 
 pub use self::act::{Act, Acted, At, Named};
 pub use self::screenshot::{Screenshot, ScreenshotRequest, ShotOf};
+pub(crate) use self::wait::elapsed_ms;
+pub use self::wait::{Held, Wait, Waited};
 use crate::error::TabError;
 use crate::shared::TabShared;
 
@@ -48,6 +51,8 @@ pub(crate) enum Action {
     Screenshot(ScreenshotRequest),
     /// Do something as a user would.
     Act(Box<Act>),
+    /// Wait for what a page shows.
+    Wait(Box<Wait>),
     /// Find the element of a ref by its role, name and place.
     Find(RefId),
 }
@@ -60,6 +65,7 @@ pub(crate) enum Done {
     Snapshot(Box<(Snapshot, Option<Labelled>)>),
     Screenshot(Box<Screenshot>),
     Acted(Box<Acted>),
+    Waited(Vec<Held>),
     /// The element's DOM node.
     Found(i64),
     /// Nothing: its actor ended before its turn came.
@@ -74,8 +80,15 @@ impl Action {
             Self::Snapshot(_) => "snapshot",
             Self::Screenshot(_) => "screenshot",
             Self::Act(act) => act.name(),
+            Self::Wait(_) => "wait",
             Self::Find(_) => "find",
         }
+    }
+
+    /// It only looks. It begins in its turn, and then lets others pass: what it waits for may be
+    /// what they bring about.
+    pub(crate) fn lets_pass(&self) -> bool {
+        matches!(self, Self::Wait(_))
     }
 }
 
@@ -137,6 +150,7 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
             let acted = Box::pin(act::act(&stage, *what, &budget)).await;
             acted.map(|it| Done::Acted(Box::new(it)))
         }
+        Action::Wait(what) => Box::pin(wait::wait(&stage, *what, &budget)).await.map(Done::Waited),
         Action::Find(id) => snapshot::find(&stage, id, &budget).await.map(Done::Found),
     }
 }
