@@ -13,7 +13,7 @@ use tabvisor_actors::{
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::dialog::{Answer as DialogAnswer, DialogRecord};
 use tabvisor_page::evaluate::Value;
-use tabvisor_page::navigate::{Landed, WaitUntil};
+use tabvisor_page::navigate::{Landed, Move, WaitUntil};
 use tabvisor_page::snapshot::{Request, Snapshot};
 
 use crate::config::Config;
@@ -129,6 +129,15 @@ impl Tab {
     pub async fn navigate(&self, url: &str, within: Duration) -> Result<Landed, Error> {
         let budget = self.tabvisor.budget(within)?;
         Ok(self.tabvisor.supervisor.navigate(self.id, url, WaitUntil::Load, &budget).await?)
+    }
+
+    /// Goes back or forward in its history, or loads its page again, and waits until it has loaded.
+    ///
+    /// # Errors
+    /// [`TabError::Navigate`] and whatever ends a call.
+    pub async fn go(&self, to: Move, within: Duration) -> Result<Landed, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.go(self.id, to, WaitUntil::Load, &budget).await?)
     }
 
     /// Reads the page: as text with refs, or as a list of nodes. Awaiting gives the [`Snapshot`].

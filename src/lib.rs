@@ -45,7 +45,7 @@ pub use tabvisor_actors::{
 pub use tabvisor_cdp::budget::Budget;
 pub use tabvisor_cdp::launch::LaunchOptions;
 pub use tabvisor_page::evaluate::{BlockedBy, EvaluateError, Expiry, Missing, Phase, Thrown, Value};
-pub use tabvisor_page::navigate::{NavigateError, WaitUntil};
+pub use tabvisor_page::navigate::{Landed, LoadFailure, Move, NavigateError, WaitUntil};
 pub use tabvisor_page::wait::{Late, LoadState};
 pub use tabvisor_page::{act, dialog, screenshot, snapshot, state};
 

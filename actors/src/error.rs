@@ -242,12 +242,26 @@ impl TabError {
     /// Whose doing it is.
     pub fn origin(&self) -> Origin {
         match self.kind() {
-            "invalid_argument" | "navigation_blocked" | "denied" | "tab_not_found" | "no_dialog"
-            | "aborted" | "too_large" => Origin::Caller,
-            "threw" | "does_not_compile" | "stale_ref" | "ambiguous_ref" | "document_changed"
-            | "no_match" | "ambiguous" | "not_visible" | "moving" | "disabled" | "covered"
-            | "not_editable" | "timeout" | "dialog_open" | "navigated" | "navigation_failed"
-            | "no_document" => Origin::Page,
+            "invalid_argument" | "navigation_blocked" | "denied" | "no_history" | "tab_not_found"
+            | "no_dialog" | "aborted" | "too_large" => Origin::Caller,
+            "threw"
+            | "does_not_compile"
+            | "stale_ref"
+            | "ambiguous_ref"
+            | "document_changed"
+            | "no_match"
+            | "ambiguous"
+            | "not_visible"
+            | "moving"
+            | "disabled"
+            | "covered"
+            | "not_editable"
+            | "timeout"
+            | "dialog_open"
+            | "navigated"
+            | "navigation_failed"
+            | "no_document"
+            | "navigation_cancelled" => Origin::Page,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "not_rendering" => Origin::Tab,
             "browser_lost" | "unavailable" | "link_failed" | "protocol" => Origin::Browser,
             _ => Origin::Tabvisor,
@@ -367,6 +381,8 @@ fn navigate_kind(error: &NavigateError) -> &'static str {
     match error {
         NavigateError::Failed { .. } => "navigation_failed",
         NavigateError::NoDocument { .. } => "no_document",
+        NavigateError::Dismissed => "navigation_cancelled",
+        NavigateError::NoHistory(_) => "no_history",
         NavigateError::TimedOut { .. } => "timeout",
         NavigateError::Aborted { .. } => "aborted",
         NavigateError::Dialog { .. } => "dialog_open",

@@ -94,6 +94,10 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
         )
         .into_response(),
         "/404" => (StatusCode::NOT_FOUND, Html("<!doctype html><title>no</title>not here")).into_response(),
+        "/401" => {
+            (StatusCode::UNAUTHORIZED, [("www-authenticate", "Basic realm=\"fixtures\"")], "who are you?").into_response()
+        }
+        "/download" => ([("content-disposition", "attachment; filename=a.bin")], "abc").into_response(),
         "/204" => StatusCode::NO_CONTENT.into_response(),
         "/never" => {
             never_asked.notify_one();

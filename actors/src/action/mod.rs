@@ -27,7 +27,7 @@ use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
 use tabvisor_page::condition::{Hindrance, hindered};
 use tabvisor_page::frame_sessions::FrameSessions;
-use tabvisor_page::navigate::{Landed, WaitUntil};
+use tabvisor_page::navigate::{Landed, Move, WaitUntil};
 use tabvisor_page::refs::RefId;
 use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
@@ -45,6 +45,8 @@ use crate::shared::TabShared;
 pub(crate) enum Action {
     /// Load an address.
     Navigate { url: Url, until: WaitUntil },
+    /// Go back or forward, or load again.
+    Go { to: Move, until: WaitUntil },
     /// Read the page.
     Snapshot(Request),
     /// Take a picture.
@@ -77,6 +79,7 @@ impl Action {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Navigate { .. } => "navigate",
+            Self::Go { to, .. } => to.name(),
             Self::Snapshot(_) => "snapshot",
             Self::Screenshot(_) => "screenshot",
             Self::Act(act) => act.name(),
@@ -131,6 +134,7 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
         Action::Navigate { url, until } => {
             navigate::navigate(&stage, &url, until, &budget).await.map(Done::Landed)
         }
+        Action::Go { to, until } => navigate::go(&stage, to, until, &budget).await.map(Done::Landed),
         Action::Snapshot(request) => {
             let labels = request.labels;
             let snapshot = snapshot::take(&stage, request, &budget).await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::act::NavigationState;
-use tabvisor_page::navigate::{self, Landed, WaitUntil};
+use tabvisor_page::navigate::{self, Landed, Move, WaitUntil};
 
 use super::Supervisor;
 use super::evaluate::{EvaluateRequest, Evaluated, check_function};
@@ -45,6 +45,13 @@ pub enum StepKind {
     Navigate {
         /// Which.
         url: String,
+        /// How far to wait.
+        until: WaitUntil,
+    },
+    /// Go back or forward, or load again; likewise.
+    Go {
+        /// Where.
+        to: Move,
         /// How far to wait.
         until: WaitUntil,
     },
@@ -175,7 +182,7 @@ impl Steps {
                 StepKind::Evaluate(request) => check_function(&request.function, max_script_bytes)?,
                 StepKind::Navigate { url, .. } => drop(navigate::check_url(url)?),
                 StepKind::Steps(steps) => steps.check_each(depth + 1, max_script_bytes)?,
-                StepKind::Act(_) | StepKind::Close | StepKind::Denied(_) => {}
+                StepKind::Act(_) | StepKind::Go { .. } | StepKind::Close | StepKind::Denied(_) => {}
             }
         }
         Ok(())
@@ -210,7 +217,8 @@ impl Supervisor {
             if at > 0 && budget.check().is_err() {
                 return Stepped { results, stopped: stop(StopReason::Budget, at, None) };
             }
-            let told_to = matches!(step.what, StepKind::Navigate { .. } | StepKind::Steps(_));
+            let told_to =
+                matches!(step.what, StepKind::Navigate { .. } | StepKind::Go { .. } | StepKind::Steps(_));
             let before = Before::of(tab);
             let part = step.within.map_or_else(|| budget.clone(), |within| budget.child(within));
             let outcome = Box::pin(self.step(tab, step.what, &part)).await;
@@ -245,6 +253,7 @@ impl Supervisor {
             StepKind::Navigate { url, until } => {
                 StepDone::Landed(self.navigate(id, &url, until, budget).await?)
             }
+            StepKind::Go { to, until } => StepDone::Landed(self.go(id, to, until, budget).await?),
             StepKind::Close => {
                 self.close(id, budget).await?;
                 StepDone::Closed

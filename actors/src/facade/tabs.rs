@@ -1,7 +1,7 @@
 //! Calls on tabs.
 
 use tabvisor_cdp::budget::Budget;
-use tabvisor_page::navigate::{self, Landed, WaitUntil};
+use tabvisor_page::navigate::{self, Landed, Move, WaitUntil};
 use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
 
@@ -64,6 +64,23 @@ impl Supervisor {
     ) -> Result<Landed, TabError> {
         let url = navigate::check_url(url)?;
         match self.act(tab, Action::Navigate { url, until }, budget).await? {
+            Done::Landed(landed) => Ok(landed),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Goes back or forward in the history of a tab, or loads its page again.
+    ///
+    /// # Errors
+    /// Limits, [`TabError::Navigate`], and whatever ends a call.
+    pub async fn go(
+        &self,
+        tab: TabId,
+        to: Move,
+        until: WaitUntil,
+        budget: &Budget,
+    ) -> Result<Landed, TabError> {
+        match self.act(tab, Action::Go { to, until }, budget).await? {
             Done::Landed(landed) => Ok(landed),
             other => Err(unexpected(&other)),
         }
