@@ -223,6 +223,15 @@ impl Tab {
         self.tabvisor.supervisor.tab(self.id)
     }
 
+    /// Brings it to the front of its window. Possible also when its page is stuck.
+    ///
+    /// # Errors
+    /// [`TabError::TabClosed`] and whatever ends a call.
+    pub async fn focus(&self) -> Result<(), Error> {
+        let budget = self.tabvisor.budget(self.tabvisor.budgets.action())?;
+        Ok(self.tabvisor.supervisor.focus(self.id, &budget).await?)
+    }
+
     /// Closes it. Always possible, also when its page is stuck.
     ///
     /// # Errors

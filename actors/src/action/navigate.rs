@@ -74,7 +74,7 @@ async fn arrived(
     let shown = page.wait_for(|known| known.state.url == landed.url);
     let _ = budget.child(SHOWN).run(shown).await;
     if !landed.same_document {
-        landed.http_status = http_status(session, &tab.target, &budget.child(SHOWN)).await;
+        landed.http_status = http_status(session, &tab.target, &budget.child(ASKED)).await;
     }
     Ok(landed)
 }
@@ -83,6 +83,8 @@ async fn arrived(
 /// to another address by itself meanwhile.
 const SHOWN: Duration = Duration::from_millis(100);
 
+/// How long a page that has landed may take to say what it came with.
+const ASKED: Duration = Duration::from_millis(500);
 /// A failed load whose name is not known yet, and how long that may last.
 const UNNAMED: &str = "net::ERR_FAILED";
 const NAMED: Duration = Duration::from_millis(500);

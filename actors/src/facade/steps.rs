@@ -231,7 +231,17 @@ impl Supervisor {
                 _ if told_to => inner.as_ref().and_then(|it| it.url.clone()),
                 outcome => before.navigated(tab, outcome.as_ref().ok(), is_last, budget).await,
             };
-            let reason = reason(&outcome, inner.as_ref(), navigated.is_some(), go_on);
+            let reason = match &outcome {
+                // The time was not its own but that of all.
+                Err(error)
+                    if step.within.is_none()
+                        && !is_last
+                        && matches!(error.kind(), "timeout" | "budget_exceeded") =>
+                {
+                    Some(StopReason::Budget)
+                }
+                outcome => reason(outcome, inner.as_ref(), navigated.is_some(), go_on),
+            };
             results.push(StepResult { outcome, navigated: navigated.clone() });
             match reason {
                 Some(StopReason::Error | StopReason::Navigation) if is_last => {}

@@ -241,6 +241,12 @@ impl Follow {
             }
             tokio::select! {
                 biased;
+                // Before the reply: they tell why there is none of what was asked for.
+                delivery = events.next() => match delivery {
+                    Some(Delivery::Event(event)) => progress.on_event(&event)?,
+                    Some(Delivery::Lagged { .. }) => {}
+                    None => return Err(CdpError::LinkClosed(session.link_closed().await).into()),
+                },
                 answer = &mut reply, if !replied => {
                     replied = true;
                     progress.on_reply(answer?.get())?;
@@ -248,11 +254,6 @@ impl Follow {
                         progress.on_revival(session, budget).await?;
                     }
                 }
-                delivery = events.next() => match delivery {
-                    Some(Delivery::Event(event)) => progress.on_event(&event)?,
-                    Some(Delivery::Lagged { .. }) => {}
-                    None => return Err(CdpError::LinkClosed(session.link_closed().await).into()),
-                },
                 news = bad_news(&mut condition, was_crashed) => return Err(stopped_by(news, progress.committed())),
                 _ = work.spent() => {
                     let committed = progress.committed();
