@@ -16,8 +16,8 @@ use std::sync::Arc;
 use support::chaos::left::Held;
 use support::chaos::tally::Tally;
 use support::chaos::{gremlin, left, page, seed, setting, worker};
-use support::stage::Stage;
 use support::secs;
+use support::stage::Stage;
 use tabvisor_cdp::task;
 use tokio::time::Instant;
 

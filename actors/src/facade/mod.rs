@@ -10,7 +10,9 @@ mod browsers;
 mod dialogs;
 mod evaluate;
 mod explain;
+mod steps;
 mod tabs;
+mod wait;
 
 use std::sync::Arc;
 
@@ -29,6 +31,7 @@ use crate::root::{Root, RootArgs, RootMsg};
 use crate::shared::TabRow;
 
 pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
+pub use steps::{Step, StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped};
 
 /// A running supervision tree. Clones are the same tree; it lives until [`stop`](Self::stop).
 #[derive(Clone, Debug)]
