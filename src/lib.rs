@@ -39,13 +39,15 @@ pub use tabvisor_actors::ids::{BrowserId, Epoch, TabId};
 pub use tabvisor_actors::limits::{Care, Limits, Recovery};
 pub use tabvisor_actors::{
     Act, Acted, Arrived, At, BrowserFacts, BrowserSpec, DialogLog, Ended, Engine, EvaluateRequest, Evaluated,
-    FallbackReason, Given, Named, On, OpenedTab, PageWatch, Queue, Screenshot, ScreenshotRequest, ShotOf,
-    Source, Supervisor, TabRow, TabState, Upload, UploadTo,
+    FallbackReason, Given, Held, Named, On, OpenedTab, PageWatch, Queue, Screenshot, ScreenshotRequest,
+    ShotOf, Source, Step, StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped, Supervisor,
+    TabRow, TabState, Upload, UploadTo, Wait, Waited,
 };
 pub use tabvisor_cdp::budget::Budget;
 pub use tabvisor_cdp::launch::LaunchOptions;
 pub use tabvisor_page::evaluate::{BlockedBy, EvaluateError, Expiry, Missing, Phase, Thrown, Value};
-pub use tabvisor_page::navigate::{NavigateError, WaitUntil};
+pub use tabvisor_page::navigate::{Landed, LoadFailure, Move, NavigateError, WaitUntil};
+pub use tabvisor_page::wait::{Late, LoadState};
 pub use tabvisor_page::{act, dialog, pdf, screenshot, snapshot, state};
 
 /// Why a call of this crate gave no result.

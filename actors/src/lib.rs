@@ -42,10 +42,12 @@ mod tab_supervisor;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Act, Acted, At, Named, OpenedTab, Screenshot, ScreenshotRequest, ShotOf};
+pub use action::{
+    Act, Acted, At, Held, Named, OpenedTab, Screenshot, ScreenshotRequest, ShotOf, Wait, Waited,
+};
 pub use facade::{
-    Arrived, Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, Given, On, Supervisor, Upload,
-    UploadTo,
+    Arrived, Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, Given, On, Step, StepDone, StepKind,
+    StepResult, Stepped, Steps, StopReason, Stopped, Supervisor, Upload, UploadTo,
 };
 pub use page_watch::PageWatch;
 pub use root::BrowserSpec;

@@ -7,7 +7,7 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::{Delivery, Events};
 use tabvisor_page::act::{
     self, ActError, ActPage, Chord, Click, Element, FillField, Modifiers, NavigationState, OptionName,
-    Outcome, Place, Point, Press, Scroll, Select, Target, TypeMode, TypeText,
+    Outcome, Place, Point, Press, Scroll, Select, Target, TypeMode, TypeText, Viewport,
 };
 
 use super::{Stage, snapshot};
@@ -59,6 +59,8 @@ pub enum Act {
     Select { on: Named, options: Vec<String>, by: OptionName },
     /// Check or uncheck.
     Check { on: Named, checked: bool },
+    /// Give the page a viewport of this size; it keeps it until it is given another.
+    Resize(Viewport),
     /// Fill several fields: text, checkboxes, options.
     Fill { fields: Vec<(Named, serde_json::Value)> },
 }
@@ -109,6 +111,7 @@ impl Act {
             Self::Press { .. } => "press",
             Self::Select { .. } => "select",
             Self::Check { .. } => "check",
+            Self::Resize(_) => "resize",
             Self::Fill { .. } => "fill",
         }
     }
@@ -132,26 +135,32 @@ pub(super) struct Begun<'a> {
 
 /// Does it.
 pub(super) async fn act(stage: &Stage, act: Act, budget: &Budget) -> Result<Acted, TabError> {
-    let page = page(stage)?;
+    let page = free_page(stage)?;
     let begun = Begun::watch(stage);
     let outcome = perform(stage, &page, act, budget).await?;
     Ok(begun.told(outcome, budget).await)
 }
 
 /// The page that is acted on, unless it is stuck.
-pub(super) fn page(stage: &Stage) -> Result<ActPage, TabError> {
+pub(super) fn free_page(stage: &Stage) -> Result<ActPage, TabError> {
     let tab = &stage.tab;
     let stuck = *tab.stuck.borrow();
     if let Some(stuck) = stuck {
         return Err(stuck.refusal(tab.id));
     }
-    Ok(ActPage {
+    Ok(page(stage))
+}
+
+/// The page that is acted on.
+pub(super) fn page(stage: &Stage) -> ActPage {
+    let tab = &stage.tab;
+    ActPage {
         session: stage.session.clone(),
         // Of a page, the target and its main frame have one id.
         main: tab.target.as_str().into(),
         frames: stage.frames.clone(),
         condition: tab.condition.subscribe(),
-    })
+    }
 }
 
 async fn perform(stage: &Stage, page: &ActPage, what: Act, budget: &Budget) -> Result<Outcome, TabError> {
@@ -190,6 +199,14 @@ async fn perform(stage: &Stage, page: &ActPage, what: Act, budget: &Budget) -> R
             act::select(page, &Select { target: on(named).await?, options, by }, budget).await
         }
         Act::Check { on: named, checked } => act::check(page, &on(named).await?, checked, budget).await,
+        Act::Resize(viewport) => {
+            let resized = act::resize(page, viewport, budget).await;
+            // Also if it is not known what became of it: it was asked for.
+            if resized.as_ref().map_or_else(ActError::was_sent, |_| true) {
+                stage.tab.kept().viewport = Some(viewport);
+            }
+            resized
+        }
         Act::Fill { fields } => {
             let mut resolved = Vec::with_capacity(fields.len());
             for (named, value) in fields {

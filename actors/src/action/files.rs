@@ -7,7 +7,7 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_page::act::{self, ActPage, Chooser, Files, Place};
 use tabvisor_page::pdf::{self, PdfError};
 
-use super::act::{Acted, Begun, Named, page, resolve};
+use super::act::{Acted, Begun, Named, free_page, resolve};
 use super::{Done, Stage};
 use crate::error::TabError;
 use crate::events::Event;
@@ -58,7 +58,7 @@ pub(super) async fn upload(
     files: &Files,
     budget: &Budget,
 ) -> Result<Done, TabError> {
-    let page = page(stage)?;
+    let page = free_page(stage)?;
     let begun = Begun::watch(stage);
     let turns = &stage.tab.choosers;
     let outcome = match to {
@@ -85,7 +85,7 @@ pub(super) async fn upload(
 
 /// Has the browser download the document that is shown, if it is the expected one.
 pub(super) async fn save_document(stage: &Stage, expected: &str, budget: &Budget) -> Result<Acted, TabError> {
-    let page: ActPage = page(stage)?;
+    let page: ActPage = free_page(stage)?;
     let begun = Begun::watch(stage);
     match act::save_document(&page, expected, budget).await? {
         Ok(outcome) => Ok(begun.told(outcome, budget).await),

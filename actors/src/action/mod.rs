@@ -18,6 +18,7 @@ mod files;
 mod navigate;
 mod screenshot;
 mod snapshot;
+mod wait;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use tabvisor_cdp::link::Session;
 use tabvisor_page::act::Files;
 use tabvisor_page::condition::{Hindrance, hindered};
 use tabvisor_page::frame_sessions::FrameSessions;
-use tabvisor_page::navigate::{Landed, WaitUntil};
+use tabvisor_page::navigate::{Landed, Move, WaitUntil};
 use tabvisor_page::refs::RefId;
 use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
@@ -38,6 +39,8 @@ pub use self::act::{Act, Acted, At, Named, OpenedTab};
 pub(crate) use self::files::Armed;
 pub use self::files::UploadTo;
 pub use self::screenshot::{Screenshot, ScreenshotRequest, ShotOf};
+pub(crate) use self::wait::elapsed_ms;
+pub use self::wait::{Held, Wait, Waited};
 use crate::error::TabError;
 use crate::files::Download;
 use crate::shared::TabShared;
@@ -47,6 +50,8 @@ use crate::shared::TabShared;
 pub(crate) enum Action {
     /// Load an address.
     Navigate { url: Url, until: WaitUntil },
+    /// Go back or forward, or load again.
+    Go { to: Move, until: WaitUntil },
     /// Read the page.
     Snapshot(Request),
     /// Take a picture.
@@ -59,6 +64,8 @@ pub(crate) enum Action {
     SaveDocument(String),
     /// Make a PDF.
     Pdf,
+    /// Wait for what a page shows.
+    Wait(Box<Wait>),
     /// Find the element of a ref by its role, name and place.
     Find(RefId),
 }
@@ -76,6 +83,7 @@ pub(crate) enum Done {
     Snapshot(Box<(Snapshot, Option<Labelled>)>),
     Screenshot(Box<Screenshot>),
     Acted(Box<Acted>),
+    Waited(Vec<Held>),
     /// The element's DOM node.
     Found(i64),
     /// Nothing: its actor ended before its turn came.
@@ -87,14 +95,22 @@ impl Action {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Navigate { .. } => "navigate",
+            Self::Go { to, .. } => to.name(),
             Self::Snapshot(_) => "snapshot",
             Self::Screenshot(_) => "screenshot",
             Self::Act(act) => act.name(),
             Self::Upload(_) => "upload",
             Self::SaveDocument(_) => "save_document",
             Self::Pdf => "pdf",
+            Self::Wait(_) => "wait",
             Self::Find(_) => "find",
         }
+    }
+
+    /// It only looks. It begins in its turn, and then lets others pass: what it waits for may be
+    /// what they bring about.
+    pub(crate) fn lets_pass(&self) -> bool {
+        matches!(self, Self::Wait(_))
     }
 }
 
@@ -135,6 +151,7 @@ impl Stage {
 pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Result<Done, TabError> {
     match action {
         Action::Navigate { url, until } => navigate::navigate(&stage, &url, until, &budget).await,
+        Action::Go { to, until } => navigate::go(&stage, to, until, &budget).await.map(Done::Landed),
         Action::Snapshot(request) => {
             let labels = request.labels;
             let snapshot = snapshot::take(&stage, request, &budget).await?;
@@ -163,6 +180,7 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
             acted.map(|it| Done::Acted(Box::new(it)))
         }
         Action::Pdf => files::print(&stage, &budget).await.map(Done::Pdf),
+        Action::Wait(what) => Box::pin(wait::wait(&stage, *what, &budget)).await.map(Done::Waited),
         Action::Find(id) => snapshot::find(&stage, id, &budget).await.map(Done::Found),
     }
 }

@@ -11,7 +11,9 @@ mod dialogs;
 mod evaluate;
 mod explain;
 mod files;
+mod steps;
 mod tabs;
+mod wait;
 
 use std::sync::Arc;
 
@@ -32,6 +34,7 @@ use crate::shared::TabRow;
 pub use crate::action::UploadTo;
 pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
 pub use files::{Arrived, Given, Upload};
+pub use steps::{Step, StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped};
 
 /// A running supervision tree. Clones are the same tree; it lives until [`stop`](Self::stop).
 #[derive(Clone, Debug)]

@@ -52,6 +52,7 @@ mod outcome;
 mod page;
 mod press;
 mod ready;
+mod resize;
 mod save_document;
 mod scroll;
 mod select;
@@ -81,6 +82,7 @@ pub use outcome::{Effect, Navigation, NavigationState, Observed, Outcome, Pointe
 pub use page::ActPage;
 pub use press::{Press, insert_text, press};
 pub use ready::{Facts, Need, Ready, make_ready};
+pub use resize::{Viewport, resize};
 pub use save_document::save_document;
 pub use scroll::{Scroll, scroll, scroll_into_view};
 pub use select::{OptionName, Select, select};
