@@ -33,7 +33,7 @@ struct Told {
     download: Option<Downloaded>,
     #[serde(default)]
     armed: bool,
-    /// Of a picture.
+    /// Of a picture or a PDF.
     path: Option<String>,
     /// Of a batch.
     results: Option<Vec<Child>>,
@@ -106,9 +106,6 @@ pub(super) async fn act(common: &Common, loaded: &Loaded, verb: Verb) -> Result<
     if told.armed {
         output::line("the next file chooser is waited for");
     }
-    if let Some(path) = told.path {
-        output::line(&clean(&path));
-    }
     for Downloaded { url, suggested_filename, state, path } in told.downloads.into_iter().chain(told.download)
     {
         let place = path.unwrap_or(suggested_filename);
@@ -178,7 +175,6 @@ fn asked(verb: Verb) -> Result<(String, OnTab, &'static [&'static str], Value), 
         Verb::Upload { paths, chooser, input_ref, element, remote, on } => {
             let mut body = json!({ "ref": chooser, "inputRef": input_ref, "element": element });
             let what = format!("gave {}", paths.join(", "));
-            // A path of this shell means nothing to the service unless it is whole.
             body[if remote { "remotePath" } else { "paths" }] = paths.into();
             (what, on, &["hooks", "file-chooser"], body)
         }
