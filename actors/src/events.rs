@@ -44,6 +44,9 @@ pub enum Event {
     DialogOpened { tab: TabId, dialog: Dialog },
     /// It is gone.
     DialogClosed { tab: TabId, id: String, by: Resolution },
+    /// A page asked to be printed. Nothing is printed without a window; with one it goes to the default
+    /// printer without a dialog.
+    PrintRequested { tab: TabId },
     /// An actor was restarted by its supervisor.
     ActorRestarted { tab: Option<TabId>, actor: &'static str, cause: String },
 }
@@ -66,6 +69,7 @@ impl Event {
             Self::FilesGiven { .. } => "files_given",
             Self::DialogOpened { .. } => "dialog_opened",
             Self::DialogClosed { .. } => "dialog_closed",
+            Self::PrintRequested { .. } => "print_requested",
             Self::ActorRestarted { .. } => "actor_restarted",
         }
     }

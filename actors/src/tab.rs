@@ -394,11 +394,14 @@ async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
 /// Publishes what the page shows.
 async fn watch_page(tab: Arc<TabShared>, watching: Watching, actor: ActorRef<TabMsg>) {
     let why = watching.run(|known| {
-        let before = tab.page.send_replace(known.clone()).state.generation;
-        let PageState { url, generation, .. } = &known.state;
-        if *generation > before {
+        let before = tab.page.send_replace(known.clone()).state;
+        let PageState { url, generation, prints, .. } = &known.state;
+        if *generation > before.generation {
             let (url, generation) = (url.clone(), *generation);
             tab.browser.events.publish(Event::TabNavigated { tab: tab.id, url, generation });
+        }
+        if *generation == before.generation && *prints > before.prints {
+            tab.browser.events.publish(Event::PrintRequested { tab: tab.id });
         }
     });
     match why.await {
