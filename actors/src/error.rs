@@ -11,6 +11,7 @@ use tabvisor_page::act::ActError;
 use tabvisor_page::dialog::{Dialog, NotPending};
 use tabvisor_page::evaluate::{BlockedBy, EvaluateError};
 use tabvisor_page::navigate::{BadUrl, NavigateError};
+use tabvisor_page::observe::ResponseError;
 use tabvisor_page::refs::StaleRef;
 use tabvisor_page::screenshot::ShotError;
 use tabvisor_page::snapshot::SnapshotError;
@@ -111,6 +112,9 @@ pub enum TabError {
     /// The action was not done, or is not known to have been.
     #[error(transparent)]
     Act(ActError),
+    /// There is no response, or not its body.
+    #[error(transparent)]
+    Response(ResponseError),
     /// The dialog that was to be answered is not open.
     #[error(transparent)]
     NoDialog(NotPending),
@@ -215,6 +219,7 @@ impl TabError {
             Self::Snapshot(error) => snapshot_kind(error),
             Self::Screenshot(error) => shot_kind(error),
             Self::Act(error) => act_kind(error),
+            Self::Response(error) => response_kind(error),
             Self::NoDialog(_) => "no_dialog",
             Self::Dialog(_) => "dialog_open",
             Self::Evaluate(error) => evaluate_kind(error),
@@ -235,7 +240,7 @@ impl TabError {
             "threw" | "does_not_compile" | "stale_ref" | "ambiguous_ref" | "document_changed"
             | "no_match" | "ambiguous" | "not_visible" | "moving" | "disabled" | "covered"
             | "not_editable" | "timeout" | "dialog_open" | "navigated" | "navigation_failed"
-            | "no_document" => Origin::Page,
+            | "no_document" | "response_not_found" | "response_broke_off" | "body_not_kept" => Origin::Page,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "not_rendering" => Origin::Tab,
             "browser_lost" | "unavailable" | "link_failed" | "protocol" => Origin::Browser,
             _ => Origin::Tabvisor,
@@ -320,6 +325,16 @@ fn shot_kind(error: &ShotError) -> &'static str {
         ShotError::FrameSilent => "tab_stuck",
         ShotError::BadImage(_) => "internal",
         ShotError::Link(error) => cdp_kind(error),
+    }
+}
+
+fn response_kind(error: &ResponseError) -> &'static str {
+    match error {
+        ResponseError::NotFound { spent: Spent::Expired { .. }, .. } => "response_not_found",
+        ResponseError::NotFound { spent: Spent::Cancelled { .. }, .. } => "aborted",
+        ResponseError::BrokeOff { .. } => "response_broke_off",
+        ResponseError::NotKept { .. } => "body_not_kept",
+        ResponseError::Link(error) => cdp_kind(error),
     }
 }
 

@@ -6,6 +6,8 @@
 //! | [`evaluate`] | one script, one answer: markers, phases, honest expiry |
 //! | [`navigate`] | navigation that is not success until the document commits |
 //! | [`state`] | what a tab shows: url, title, favicon, loading, error, history |
+//! | [`observe`] | what a page says: console, errors, requests, responses |
+//! | [`emulation`] | what a page is made to believe |
 //! | [`dialog`] | JavaScript dialogs: which is open, which id names it |
 //! | [`snapshot`] | a page as text, from Chromium's accessibility tree |
 //! | [`screenshot`] | images of a page, with elements named on them |
@@ -21,10 +23,12 @@ pub mod act;
 pub mod clock;
 pub mod condition;
 pub mod dialog;
+pub mod emulation;
 pub mod evaluate;
 pub mod frame_sessions;
 mod isolated;
 pub mod navigate;
+pub mod observe;
 pub mod refs;
 pub mod screenshot;
 pub mod snapshot;

@@ -11,7 +11,7 @@
 //! | `service` | what the routes share |
 //! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `act`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `health` | the routes |
+//! | `tabs`, `act`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `observe`, `health` | the routes |
 //! | `pictures` | where screenshots are put |
 //! | `error`, `table` | what a failed request is answered with |
 
@@ -25,6 +25,7 @@ mod health;
 mod hosts;
 mod kinds;
 mod navigate;
+mod observe;
 mod pictures;
 mod screenshot;
 mod service;
@@ -61,6 +62,10 @@ pub fn router(service: Service) -> Router {
         .route("/screenshot", post(screenshot::screenshot))
         .route("/dialogs", get(dialogs::list))
         .route("/hooks/dialog", post(dialogs::answer))
+        .route("/console", get(observe::console))
+        .route("/errors", get(observe::errors))
+        .route("/requests", get(observe::requests))
+        .route("/response/body", post(observe::response_body))
         .route("/healthz", get(health::healthz));
     if service.has_metrics() {
         routes = routes.route("/metrics", get(health::metrics));

@@ -17,6 +17,7 @@
 //! | element that cannot be acted on | 500 | `ACT_OPERATION_FAILED` | `no_match`, `ambiguous`, `not_visible`, `moving`, `disabled`, `covered`, `not_editable` |
 //! | page that renders no frame | 500 | `ACT_OPERATION_FAILED` | `not_rendering` |
 //! | dialog to be answered that is not open | 500 | | `no_dialog` |
+//! | response that did not come, or not to its end, or not kept | 500 | `ACT_OPERATION_FAILED` | `response_not_found`, `response_broke_off`, `body_not_kept` |
 //! | document that changed while it was read | 500 | | `document_changed` |
 //! | bug of ours | 500 | | `internal` |
 //! | link or protocol failed | 502 | | `link_failed`, `protocol` |
@@ -50,6 +51,7 @@ impl From<TabError> for ApiError {
             TabError::Evaluate(EvaluateError::Crashed | EvaluateError::Interrupted)
             | TabError::Act(_)
             | TabError::Screenshot(_)
+            | TabError::Response(_)
                 if api.status() == StatusCode::INTERNAL_SERVER_ERROR =>
             {
                 api.code(Code::OperationFailed)
@@ -97,6 +99,7 @@ fn text(error: &TabError) -> String {
         TabError::Navigate(NavigateError::Failed { net_error }) => format!("Error: page.goto: {net_error}"),
         TabError::StaleRef(stale) => format!("Error: {stale}"),
         TabError::NoDialog(why) => format!("Error: {why}"),
+        TabError::Response(error) => format!("Error: {error}"),
         other => other.to_string(),
     }
 }

@@ -88,6 +88,11 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
              </script>",
         )
         .into_response(),
+        // Speaks in its first script, and asks for something that is not there.
+        "/says" => Html(
+            "<!doctype html><title>says</title><script>console.log('first words'); fetch('/404')</script>",
+        )
+        .into_response(),
         "/404" => (StatusCode::NOT_FOUND, Html("<!doctype html><title>no</title>not here")).into_response(),
         "/204" => StatusCode::NO_CONTENT.into_response(),
         "/never" => {

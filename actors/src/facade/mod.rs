@@ -10,6 +10,7 @@ mod browsers;
 mod dialogs;
 mod evaluate;
 mod explain;
+mod observe;
 mod tabs;
 
 use std::sync::Arc;

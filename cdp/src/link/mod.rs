@@ -47,6 +47,8 @@ pub enum Purpose {
     Control,
     /// The page session of a tab.
     Page,
+    /// The observing link of a tab: console, errors, requests.
+    Observe,
     /// A throwaway link for one evaluate.
     Evaluate,
 }
@@ -57,6 +59,7 @@ impl Purpose {
             Self::Browser => "browser",
             Self::Control => "control",
             Self::Page => "page",
+            Self::Observe => "observe",
             Self::Evaluate => "evaluate",
         }
     }
