@@ -18,7 +18,12 @@ async fn ask(served: &Served, what: &str, tab: &str, more: &str) -> Answer {
 async fn texts(served: &Served, tab: &str, more: &str) -> Vec<String> {
     let answer = ask(served, "console", tab, more).await;
     let rows = answer["messages"].as_array().unwrap();
-    rows.iter().map(|row| row["text"].as_str().unwrap().to_owned()).collect()
+    rows.iter().filter(by_page).map(|row| row["text"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Chromium asks for an icon by itself, and says that there is none.
+fn by_page(row: &&Value) -> bool {
+    !row["location"]["url"].as_str().unwrap().ends_with("/favicon.ico")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -29,7 +34,7 @@ async fn a_message_is_there_once_its_script_was_answered() {
                   console.error(new TypeError('three'));\nconsole.debug([1, 'x', null]); return 7";
     assert_result(&served.http.evaluate(&tab, script).await, 7);
     let answer = ask(&served, "console", &tab, "").await;
-    let rows = answer["messages"].as_array().unwrap();
+    let rows: Vec<_> = answer["messages"].as_array().unwrap().iter().filter(by_page).collect();
     let types: Vec<_> = rows.iter().map(|row| row["type"].as_str().unwrap()).collect();
     assert_eq!(types, ["log", "warning", "error", "debug"], "{answer:?}");
     assert_eq!(rows[0]["text"], "one 1 {a: 1, b: Array(2)}");
@@ -177,7 +182,7 @@ async fn a_flood_is_bounded_and_its_loss_is_told() {
     let answer = eventually("the flood is over", || async {
         let answer = ask(&served, "console", &tab, "").await;
         let counted = answer["next"].as_u64().unwrap() + answer["lost"].as_u64().unwrap();
-        (counted == 6000).then_some(answer)
+        (6000..=6001).contains(&counted).then_some(answer)
     })
     .await;
     assert_eq!(answer["messages"].as_array().unwrap().len(), 500);

@@ -8,6 +8,7 @@ use tabvisor_cdp::discovery::DiscoveryError;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::launch::LaunchError;
 use tabvisor_page::act::ActError;
+use tabvisor_page::content::ContentError;
 use tabvisor_page::dialog::{Dialog, NotPending};
 use tabvisor_page::evaluate::{BlockedBy, EvaluateError};
 use tabvisor_page::navigate::{BadUrl, NavigateError};
@@ -115,6 +116,9 @@ pub enum TabError {
     /// There is no response, or not its body.
     #[error(transparent)]
     Response(ResponseError),
+    /// The page has no such content, or keeps it.
+    #[error(transparent)]
+    Content(ContentError),
     /// The dialog that was to be answered is not open.
     #[error(transparent)]
     NoDialog(NotPending),
@@ -220,6 +224,7 @@ impl TabError {
             Self::Screenshot(error) => shot_kind(error),
             Self::Act(error) => act_kind(error),
             Self::Response(error) => response_kind(error),
+            Self::Content(error) => content_kind(error),
             Self::NoDialog(_) => "no_dialog",
             Self::Dialog(_) => "dialog_open",
             Self::Evaluate(error) => evaluate_kind(error),
@@ -240,7 +245,8 @@ impl TabError {
             "threw" | "does_not_compile" | "stale_ref" | "ambiguous_ref" | "document_changed"
             | "no_match" | "ambiguous" | "not_visible" | "moving" | "disabled" | "covered"
             | "not_editable" | "timeout" | "dialog_open" | "navigated" | "navigation_failed"
-            | "no_document" | "response_not_found" | "response_broke_off" | "body_not_kept" => Origin::Page,
+            | "no_document" | "response_not_found" | "response_broke_off" | "body_not_kept"
+            | "page_refused" | "storage_too_large" => Origin::Page,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "not_rendering" => Origin::Tab,
             "browser_lost" | "unavailable" | "link_failed" | "protocol" => Origin::Browser,
             _ => Origin::Tabvisor,
@@ -280,6 +286,15 @@ impl From<SnapshotError> for TabError {
         match error {
             SnapshotError::Link(error) => error.into(),
             other => Self::Snapshot(other),
+        }
+    }
+}
+
+impl From<ContentError> for TabError {
+    fn from(error: ContentError) -> Self {
+        match error {
+            ContentError::Link(error) => error.into(),
+            other => Self::Content(other),
         }
     }
 }
@@ -325,6 +340,15 @@ fn shot_kind(error: &ShotError) -> &'static str {
         ShotError::FrameSilent => "tab_stuck",
         ShotError::BadImage(_) => "internal",
         ShotError::Link(error) => cdp_kind(error),
+    }
+}
+
+fn content_kind(error: &ContentError) -> &'static str {
+    match error {
+        ContentError::Refused(_) => "page_refused",
+        ContentError::NoMatch => "no_match",
+        ContentError::TooLarge => "storage_too_large",
+        ContentError::Link(error) => cdp_kind(error),
     }
 }
 

@@ -8,6 +8,8 @@
 //! | [`state`] | what a tab shows: url, title, favicon, loading, error, history |
 //! | [`observe`] | what a page says: console, errors, requests, responses |
 //! | [`emulation`] | what a page is made to believe |
+//! | [`cookies`], [`permissions`] | of a browser context |
+//! | [`content`] | storage and text of a page |
 //! | [`dialog`] | JavaScript dialogs: which is open, which id names it |
 //! | [`snapshot`] | a page as text, from Chromium's accessibility tree |
 //! | [`screenshot`] | images of a page, with elements named on them |
@@ -22,6 +24,8 @@
 pub mod act;
 pub mod clock;
 pub mod condition;
+pub mod content;
+pub mod cookies;
 pub mod dialog;
 pub mod emulation;
 pub mod evaluate;
@@ -29,6 +33,7 @@ pub mod frame_sessions;
 mod isolated;
 pub mod navigate;
 pub mod observe;
+pub mod permissions;
 pub mod refs;
 pub mod screenshot;
 pub mod snapshot;

@@ -144,10 +144,10 @@ impl Fields {
     /// A positive integer; what is none is refused.
     pub(super) fn positive(&self, name: &'static str) -> Result<Option<usize>, ApiError> {
         let wrong = || ApiError::wrong(name, "must be a positive integer.");
-        match self.has(name) {
-            true => self.whole(name).filter(|number| *number > 0).map(Some).ok_or_else(wrong),
-            false => Ok(None),
+        if !self.has(name) {
+            return Ok(None);
         }
+        self.whole(name).filter(|number| *number > 0).map(Some).ok_or_else(wrong)
     }
 
     /// As [`budget`](Self::budget), but what is no positive integer is ignored. One over the

@@ -11,7 +11,7 @@
 //! | `service` | what the routes share |
 //! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `act`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `observe`, `health` | the routes |
+//! | `tabs`, `act`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `observe`, `state`, `settings`, `health` | the routes |
 //! | `pictures` | where screenshots are put |
 //! | `error`, `table` | what a failed request is answered with |
 
@@ -29,7 +29,9 @@ mod observe;
 mod pictures;
 mod screenshot;
 mod service;
+mod settings;
 mod snapshot;
+mod state;
 mod table;
 mod tabs;
 mod targets;
@@ -66,6 +68,19 @@ pub fn router(service: Service) -> Router {
         .route("/errors", get(observe::errors))
         .route("/requests", get(observe::requests))
         .route("/response/body", post(observe::response_body))
+        .route("/text", get(state::text))
+        .route("/cookies", get(state::cookies))
+        .route("/cookies/set", post(state::set_cookie))
+        .route("/cookies/set-many", post(state::set_cookies))
+        .route("/cookies/clear", post(state::clear_cookies))
+        .route("/storage/{kind}", get(state::storage))
+        .route("/storage/{kind}/set", post(state::set_storage))
+        .route("/storage/{kind}/clear", post(state::clear_storage))
+        .route("/permissions/grant", post(state::grant))
+        .route("/set/{what}", post(settings::set))
+        .route("/trace/{what}", post(state::no_trace))
+        .route("/screencast", post(state::no_screencast))
+        .route("/highlight", post(state::no_highlight))
         .route("/healthz", get(health::healthz));
     if service.has_metrics() {
         routes = routes.route("/metrics", get(health::metrics));

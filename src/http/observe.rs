@@ -28,7 +28,7 @@ struct Rows<T: Serialize> {
     #[serde(flatten)]
     tab: ActedOn,
     #[serde(flatten)]
-    rows: Map<String, Value>,
+    named: Map<String, Value>,
     #[serde(flatten)]
     heard: Heard<T>,
 }
@@ -102,9 +102,9 @@ pub(super) async fn response_body(
     let waiting = service.supervisor().response(tab, &pattern, max_chars, &budget);
     let response = waiting.instrument(span).await;
     record_overrun(&budget);
-    let mut rows = Map::new();
-    rows.insert("response".into(), member(&response?)?);
-    Ok(json(StatusCode::OK, &Told { ok: true, tab: acted_on(&service, row), rows }))
+    let mut named = Map::new();
+    named.insert("response".into(), member(&response?)?);
+    Ok(json(StatusCode::OK, &Told { ok: true, tab: acted_on(&service, row), named }))
 }
 
 #[derive(Serialize)]
@@ -113,7 +113,7 @@ struct Told {
     #[serde(flatten)]
     tab: ActedOn,
     #[serde(flatten)]
-    rows: Map<String, Value>,
+    named: Map<String, Value>,
 }
 
 async fn read(service: &Service, mut query: Fields) -> Result<Asked, ApiError> {
@@ -132,9 +132,9 @@ fn answer<T: Serialize>(
     name: &str,
     mut heard: Heard<T>,
 ) -> Result<Response, ApiError> {
-    let mut rows = Map::new();
-    rows.insert(name.to_owned(), member(&std::mem::take(&mut heard.rows))?);
-    Ok(json(StatusCode::OK, &Rows { ok: true, tab: acted_on(service, row), rows, heard }))
+    let mut named = Map::new();
+    named.insert(name.to_owned(), member(&std::mem::take(&mut heard.rows))?);
+    Ok(json(StatusCode::OK, &Rows { ok: true, tab: acted_on(service, row), named, heard }))
 }
 
 fn member(value: &impl Serialize) -> Result<Value, ApiError> {

@@ -18,6 +18,7 @@
 //! | page that renders no frame | 500 | `ACT_OPERATION_FAILED` | `not_rendering` |
 //! | dialog to be answered that is not open | 500 | | `no_dialog` |
 //! | response that did not come, or not to its end, or not kept | 500 | `ACT_OPERATION_FAILED` | `response_not_found`, `response_broke_off`, `body_not_kept` |
+//! | storage that the page has not, or that is too large | 500 | `ACT_OPERATION_FAILED` | `page_refused`, `storage_too_large` |
 //! | document that changed while it was read | 500 | | `document_changed` |
 //! | bug of ours | 500 | | `internal` |
 //! | link or protocol failed | 502 | | `link_failed`, `protocol` |
@@ -52,6 +53,7 @@ impl From<TabError> for ApiError {
             | TabError::Act(_)
             | TabError::Screenshot(_)
             | TabError::Response(_)
+            | TabError::Content(_)
                 if api.status() == StatusCode::INTERNAL_SERVER_ERROR =>
             {
                 api.code(Code::OperationFailed)

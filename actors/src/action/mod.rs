@@ -15,6 +15,7 @@
 
 mod act;
 mod navigate;
+mod page;
 mod screenshot;
 mod snapshot;
 
@@ -25,6 +26,8 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
 use tabvisor_page::condition::{Hindrance, hindered};
+use tabvisor_page::content::{Content, Held};
+use tabvisor_page::emulation::Setting;
 use tabvisor_page::frame_sessions::FrameSessions;
 use tabvisor_page::navigate::{Landed, WaitUntil};
 use tabvisor_page::refs::RefId;
@@ -48,6 +51,10 @@ pub(crate) enum Action {
     Screenshot(ScreenshotRequest),
     /// Do something as a user would.
     Act(Box<Act>),
+    /// Set something on the page.
+    Emulate(Setting),
+    /// Read or write what the page holds.
+    Content(Content),
     /// Find the element of a ref by its role, name and place.
     Find(RefId),
 }
@@ -60,6 +67,8 @@ pub(crate) enum Done {
     Snapshot(Box<(Snapshot, Option<Labelled>)>),
     Screenshot(Box<Screenshot>),
     Acted(Box<Acted>),
+    Emulated,
+    Held(Held),
     /// The element's DOM node.
     Found(i64),
     /// Nothing: its actor ended before its turn came.
@@ -74,6 +83,8 @@ impl Action {
             Self::Snapshot(_) => "snapshot",
             Self::Screenshot(_) => "screenshot",
             Self::Act(act) => act.name(),
+            Self::Emulate(_) => "emulate",
+            Self::Content(content) => content.name(),
             Self::Find(_) => "find",
         }
     }
@@ -137,6 +148,8 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
             let acted = Box::pin(act::act(&stage, *what, &budget)).await;
             acted.map(|it| Done::Acted(Box::new(it)))
         }
+        Action::Emulate(setting) => page::emulate(&stage, setting, &budget).await.map(|()| Done::Emulated),
+        Action::Content(content) => page::content(&stage, &content, &budget).await.map(Done::Held),
         Action::Find(id) => snapshot::find(&stage, id, &budget).await.map(Done::Found),
     }
 }

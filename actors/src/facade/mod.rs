@@ -11,6 +11,7 @@ mod dialogs;
 mod evaluate;
 mod explain;
 mod observe;
+mod state;
 mod tabs;
 
 use std::sync::Arc;
@@ -28,6 +29,8 @@ use crate::registry::Registry;
 use crate::registry::TabHandle;
 use crate::root::{Root, RootArgs, RootMsg};
 use crate::shared::TabRow;
+
+pub(crate) use observe::observing;
 
 pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
 

@@ -13,6 +13,7 @@ use super::explain::explain;
 use crate::error::TabError;
 use crate::ids::TabId;
 use crate::registry::TabHandle;
+use crate::shared::TabShared;
 
 /// How long reading waits for what the page has said just now.
 const CATCH_UP: Duration = Duration::from_millis(100);
@@ -98,7 +99,7 @@ impl Supervisor {
         check_budget(budget, handle.shared.browser.limits.max_budget())?;
         let budget = budget.scoped();
         let _cancel = budget.cancel_on_drop();
-        let observing = observing(&handle, &budget).await?;
+        let observing = observing(&handle.shared, &budget).await?;
         let outcome = observing.response(pattern, max_chars, &budget).await;
         let outcome = outcome.map_err(|error| match error {
             ResponseError::Link(error) => error.into(),
@@ -123,23 +124,18 @@ impl Supervisor {
 }
 
 /// The handle on the observed page, also where its link is being made anew.
-async fn observing(handle: &TabHandle, budget: &Budget) -> Result<Observing, TabError> {
-    let mut observing = handle.shared.observing.subscribe();
-    let mut gone = handle.shared.gone.subscribe();
+pub(crate) async fn observing(tab: &TabShared, budget: &Budget) -> Result<Observing, TabError> {
+    let (mut observing, mut gone) = (tab.observing.subscribe(), tab.gone.subscribe());
     let found = async {
         tokio::select! {
             found = observing.wait_for(Option::is_some) => found.ok().and_then(|it| it.clone()),
             _ = gone.wait_for(Option::is_some) => None,
         }
     };
-    let found = budget.run(found).await.map_err(|spent| TabError::Budget {
-        spent,
-        doing: "waiting for the observing link",
-        sent: false,
-    })?;
-    let tab = handle.shared.id;
+    let doing = "waiting for the observing link";
+    let found = budget.run(found).await.map_err(|spent| TabError::Budget { spent, doing, sent: false })?;
     found.ok_or_else(|| {
-        let why = handle.shared.gone.borrow().as_ref().map(|why| why.error(tab));
-        why.unwrap_or(TabError::TabClosed { tab })
+        let why = tab.gone.borrow().as_ref().map(|why| why.error(tab.id));
+        why.unwrap_or(TabError::TabClosed { tab: tab.id })
     })
 }

@@ -167,10 +167,18 @@ impl Emulation {
 }
 
 async fn run(session: &Session, commands: Vec<Command>, budget: &Budget) -> Result<(), CdpError> {
-    for (method, params) in commands {
-        session.call(method, params, budget).await?;
-    }
-    Ok(())
+    let all = async {
+        // All are sent before one is waited for: a page that does not answer yet takes them in turn.
+        let mut replies = Vec::with_capacity(commands.len());
+        for (method, params) in commands {
+            replies.push(session.send(method, params).await?);
+        }
+        for reply in replies {
+            reply.await?;
+        }
+        Ok(())
+    };
+    budget.run(all).await.map_err(|spent| CdpError::spent("Emulation", spent))?
 }
 
 impl Headers {
