@@ -45,7 +45,9 @@ pub use tabvisor_cdp::budget::Budget;
 pub use tabvisor_cdp::launch::LaunchOptions;
 pub use tabvisor_page::evaluate::{BlockedBy, EvaluateError, Expiry, Missing, Phase, Thrown, Value};
 pub use tabvisor_page::navigate::{NavigateError, WaitUntil};
-pub use tabvisor_page::{act, dialog, screenshot, snapshot, state};
+pub use tabvisor_page::{
+    act, content, cookies, dialog, emulation, observe, permissions, screenshot, snapshot, state,
+};
 
 /// Why a call of this crate gave no result.
 #[derive(Debug, thiserror::Error)]
