@@ -18,11 +18,11 @@ async fn ask(served: &Served, what: &str, tab: &str, more: &str) -> Answer {
 async fn texts(served: &Served, tab: &str, more: &str) -> Vec<String> {
     let answer = ask(served, "console", tab, more).await;
     let rows = answer["messages"].as_array().unwrap();
-    rows.iter().filter(by_page).map(|row| row["text"].as_str().unwrap().to_owned()).collect()
+    rows.iter().filter(|row| by_page(row)).map(|row| row["text"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Chromium asks for an icon by itself, and says that there is none.
-fn by_page(row: &&Value) -> bool {
+fn by_page(row: &Value) -> bool {
     !row["location"]["url"].as_str().unwrap().ends_with("/favicon.ico")
 }
 
@@ -34,7 +34,7 @@ async fn a_message_is_there_once_its_script_was_answered() {
                   console.error(new TypeError('three'));\nconsole.debug([1, 'x', null]); return 7";
     assert_result(&served.http.evaluate(&tab, script).await, 7);
     let answer = ask(&served, "console", &tab, "").await;
-    let rows: Vec<_> = answer["messages"].as_array().unwrap().iter().filter(by_page).collect();
+    let rows: Vec<_> = answer["messages"].as_array().unwrap().iter().filter(|row| by_page(row)).collect();
     let types: Vec<_> = rows.iter().map(|row| row["type"].as_str().unwrap()).collect();
     assert_eq!(types, ["log", "warning", "error", "debug"], "{answer:?}");
     assert_eq!(rows[0]["text"], "one 1 {a: 1, b: Array(2)}");

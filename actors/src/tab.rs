@@ -26,6 +26,7 @@ use tabvisor_cdp::budget::{Budget, Spent};
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{Link, LinkOptions, Purpose, Session};
 use tabvisor_cdp::task::{self, Task};
+use tabvisor_page::act::ActError;
 use tabvisor_page::frame_sessions::{FrameChange, FrameSessions};
 use tabvisor_page::state::{self, PageState, Watching};
 use tokio::sync::OwnedSemaphorePermit;
@@ -75,6 +76,14 @@ pub(crate) struct State {
     closed: Option<Task<()>>,
     queue: ActionQueue<Waiting>,
     at_work: Option<AtWork>,
+    failing: Option<Failing>,
+}
+
+/// It fails as soon as the action at work has said what became of it.
+struct Failing {
+    why: String,
+    as_link: CdpError,
+    _last_words: Task<()>,
 }
 
 /// The page link, what is watched over it, and the sessions on its frames.
@@ -111,6 +120,8 @@ struct AtWork {
 const DIAL: Duration = Duration::from_secs(10);
 /// How long a closed tab may take to be known as closed.
 const GONE_WITHIN: Duration = Duration::from_secs(5);
+/// How long an action whose link is gone may take to say what of it was sent.
+const LAST_WORDS: Duration = Duration::from_millis(50);
 /// A net, as in [`Evaluates`](crate::evaluates).
 const KILL_GRACE: Duration = Duration::from_secs(1);
 
@@ -127,6 +138,7 @@ impl Actor for Tab {
             closed: None,
             queue: ActionQueue::default(),
             at_work: None,
+            failing: None,
         })
     }
 
@@ -162,12 +174,20 @@ impl Actor for Tab {
             }
             TabMsg::Overdue(id) => {
                 if let Some(work) = state.at_work.as_ref().filter(|work| work.cell.get_id() == id) {
-                    tracing::error!(tab = %state.tab.id, action = work.name, "an action did not answer inside its budget");
+                    if state.failing.is_none() {
+                        tracing::error!(tab = %state.tab.id, action = work.name, "an action did not answer inside its budget");
+                    }
                     work.cell.kill();
                 }
             }
-            TabMsg::LinkClosed(cause) => return state.fail(format!("the page link closed: {cause}")),
-            TabMsg::Blind(why) => return state.fail(format!("the page is not watched any more: {why}")),
+            TabMsg::LinkClosed(cause) => {
+                let why = format!("the page link closed: {cause}");
+                return state.fail_after_last_words(&myself, why, CdpError::LinkClosed(cause));
+            }
+            TabMsg::Blind(error) => {
+                let why = format!("the page is not watched any more: {error}");
+                return state.fail_after_last_words(&myself, why, error);
+            }
         }
         Ok(())
     }
@@ -201,6 +221,9 @@ impl Actor for Tab {
         } else if state.at_work.as_ref().is_some_and(|work| work.cell.get_id() == id) {
             let Some(end) = leaf::end::<ActionReply>(event) else { return Ok(()) };
             state.settle(end);
+            if let Some(Failing { why, .. }) = state.failing.take() {
+                return state.fail(why);
+            }
         }
         state.start_next(&myself).await;
         Ok(())
@@ -208,6 +231,19 @@ impl Actor for Tab {
 }
 
 impl State {
+    /// The action at work hears by itself that its link is gone, and knows what of it was sent.
+    fn fail_after_last_words(
+        &mut self,
+        myself: &ActorRef<TabMsg>,
+        why: String,
+        as_link: CdpError,
+    ) -> Result<(), ActorProcessingErr> {
+        let Some(work) = &self.at_work else { return self.fail(why) };
+        let last_words = later(myself, LAST_WORDS, TabMsg::Overdue(work.cell.get_id()));
+        self.failing = Some(Failing { why, as_link, _last_words: last_words });
+        Ok(())
+    }
+
     /// Gives back what waits, so that it can be done by the next one in this place.
     fn fail(&mut self, why: String) -> Result<(), ActorProcessingErr> {
         for Waiting { act, .. } in self.queue.drain() {
@@ -235,7 +271,7 @@ impl State {
     async fn start_next(&mut self, myself: &ActorRef<TabMsg>) {
         let Some(Page { session, frames, .. }) = &self.page else { return };
         // What waits is given back once that is heard of.
-        if session.is_link_closed() {
+        if self.failing.is_some() || session.is_link_closed() {
             return;
         }
         let stage = Stage { tab: Arc::clone(&self.tab), session: session.clone(), frames: frames.clone() };
@@ -276,9 +312,12 @@ impl State {
         self.queue.done();
         let outcome = match end {
             End::Done(outcome) => outcome,
-            End::Killed => match work.budget.check() {
-                Err(spent) => Err(TabError::Budget { spent, doing: "acting on the page", sent: true }),
-                Ok(()) => Err(TabError::Internal("the action was killed".into())),
+            End::Killed => match (work.budget.check(), &self.failing) {
+                (Err(spent), _) => Err(TabError::Budget { spent, doing: "acting on the page", sent: true }),
+                (Ok(()), Some(failing)) => {
+                    Err(TabError::Act(ActError::Link { error: failing.as_link.clone(), sent: true }))
+                }
+                (Ok(()), None) => Err(TabError::Internal("the action was killed".into())),
             },
             End::Panicked(why) => {
                 metrics::counter!("tabvisor_crashes_total", "what" => "actor").increment(1);
@@ -307,7 +346,7 @@ async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
     let session = link.attach(&tab.target, &budget).await?;
     drop(place);
     let known = tab.page.borrow().clone();
-    let watching = state::set_up(&session, known, &patience(&tab, &budget)).await?;
+    let watching = state::set_up(&session, known, &patience(&tab, &budget), &budget).await?;
     let emulation = tab.emulation().clone();
     // A page that does not answer yet takes it in its turn.
     let applied = emulation.apply(&session, &patience(&tab, &budget)).await;
