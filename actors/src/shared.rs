@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{DialOptions, Session};
+use tabvisor_page::act::Viewport;
 use tabvisor_page::condition::Condition;
 use tabvisor_page::dialog::{Dialog, DialogRecord, Policy};
 use tabvisor_page::emulation::Emulation;
@@ -172,9 +173,19 @@ pub(crate) struct TabShared {
     pub(crate) page: watch::Sender<Known>,
     /// Its refs and what snapshots showed; used by actions and evaluates, never across an await.
     snapshots: Mutex<Memory>,
+    /// What was asked for that a page session forgets when it ends; written by actions.
+    kept: Mutex<Kept>,
     pub(crate) restarts: AtomicU64,
     /// Why an actor of its was restarted last; written by TabSupervisor.
     pub(crate) last_failure: Mutex<String>,
+}
+
+/// What a caller asked for once and expects to last, and Chromium forgets with the page session: it
+/// is given to every new one, after a restart of the actor or of the tab on another target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// The size of the viewport; the window's where nobody asked for one.
+    pub(crate) viewport: Option<Viewport>,
 }
 
 /// Since when a page does not answer.
@@ -334,10 +345,16 @@ impl TabShared {
             actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),
             page: watch::Sender::new(Known::default()),
             snapshots: Mutex::default(),
+            kept: Mutex::default(),
             restarts: AtomicU64::new(0),
             last_failure: Mutex::default(),
             browser,
         })
+    }
+
+    /// What a new page session has to be given again.
+    pub(crate) fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Its refs and what snapshots showed.

@@ -11,13 +11,17 @@
 //!
 //! Supervised by: [`TabSupervisor`](crate::tab_supervisor), permanent; started last, since nobody
 //! may navigate before the watcher listens.
-//! Children: at most one `Action`, and the dialler; temporary.
+//! Children: at most one `Action` at work, waits that let others pass, and the dialler; temporary.
+//!
+//! A wait takes its turn, so that it begins behind what was asked for before it. Then it only looks,
+//! and what it waits for may be what the next action brings about: so it does not keep its place.
 //!
 //! What waits when it fails is given back and done by the next one in its place.
 //!
 //! It never: awaits Chromium in `handle`, starts a second action beside one at work, waits for a
 //! slow action before it answers one that expired in the queue.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,14 +80,16 @@ pub(crate) struct State {
     closed: Option<Task<()>>,
     queue: ActionQueue<Waiting>,
     at_work: Option<AtWork>,
+    /// Waits that had their turn and let others pass.
+    watching: HashMap<ActorId, AtWork>,
     failing: Option<Failing>,
 }
 
-/// It fails as soon as the action at work has said what became of it.
+/// It fails as soon as what was begun has said what became of it.
 struct Failing {
     why: String,
     as_link: CdpError,
-    _last_words: Task<()>,
+    _last_words: Vec<Task<()>>,
 }
 
 /// The page link, what is watched over it, and the sessions on its frames.
@@ -138,6 +144,7 @@ impl Actor for Tab {
             closed: None,
             queue: ActionQueue::default(),
             at_work: None,
+            watching: HashMap::new(),
             failing: None,
         })
     }
@@ -173,7 +180,8 @@ impl Actor for Tab {
                 }
             }
             TabMsg::Overdue(id) => {
-                if let Some(work) = state.at_work.as_ref().filter(|work| work.cell.get_id() == id) {
+                let at_work = state.at_work.as_ref().filter(|work| work.cell.get_id() == id);
+                if let Some(work) = at_work.or(state.watching.get(&id)) {
                     if state.failing.is_none() {
                         tracing::error!(tab = %state.tab.id, action = work.name, "an action did not answer inside its budget");
                     }
@@ -220,11 +228,17 @@ impl Actor for Tab {
             });
         } else if state.at_work.as_ref().is_some_and(|work| work.cell.get_id() == id) {
             let Some(end) = leaf::end::<ActionReply>(event) else { return Ok(()) };
-            state.settle(end);
-            if let Some(Failing { why, .. }) = state.failing.take() {
-                return state.fail(why);
+            state.queue.done();
+            if let Some(work) = state.at_work.take() {
+                state.settle(work, end);
+            }
+        } else if state.watching.contains_key(&id) {
+            let Some(end) = leaf::end::<ActionReply>(event) else { return Ok(()) };
+            if let Some(work) = state.watching.remove(&id) {
+                state.settle(work, end);
             }
         }
+        state.fail_if_silent()?;
         state.start_next(&myself).await;
         Ok(())
     }
@@ -238,10 +252,20 @@ impl State {
         why: String,
         as_link: CdpError,
     ) -> Result<(), ActorProcessingErr> {
-        let Some(work) = &self.at_work else { return self.fail(why) };
-        let last_words = later(myself, LAST_WORDS, TabMsg::Overdue(work.cell.get_id()));
+        let begun = self.at_work.iter().chain(self.watching.values()).map(|work| work.cell.get_id());
+        let last_words = begun.map(|id| later(myself, LAST_WORDS, TabMsg::Overdue(id))).collect();
         self.failing = Some(Failing { why, as_link, _last_words: last_words });
-        Ok(())
+        self.fail_if_silent()
+    }
+
+    fn fail_if_silent(&mut self) -> Result<(), ActorProcessingErr> {
+        if self.at_work.is_some() || !self.watching.is_empty() {
+            return Ok(());
+        }
+        match self.failing.take() {
+            Some(Failing { why, .. }) => self.fail(why),
+            None => Ok(()),
+        }
     }
 
     /// Gives back what waits, so that it can be done by the next one in this place.
@@ -277,7 +301,7 @@ impl State {
         let stage = Stage { tab: Arc::clone(&self.tab), session: session.clone(), frames: frames.clone() };
         while let Some(Waiting { act, .. }) = self.queue.start_next() {
             let Act { action, budget, reply, permit } = act;
-            let name = action.name();
+            let (name, lets_pass) = (action.name(), action.lets_pass());
             let work = action::perform(stage.clone(), action, budget.clone());
             let error = match (budget.check(), reply.is_closed()) {
                 (Err(spent), _) => {
@@ -295,6 +319,11 @@ impl State {
                 Ok(cell) => {
                     let overdue = later(myself, budget.left() + KILL_GRACE, TabMsg::Overdue(cell.get_id()));
                     let work = AtWork { cell, name, budget, reply, _permit: permit, _overdue: overdue };
+                    if lets_pass {
+                        self.watching.insert(work.cell.get_id(), work);
+                        self.queue.done();
+                        continue;
+                    }
                     self.at_work = Some(work);
                     return;
                 }
@@ -306,10 +335,8 @@ impl State {
         }
     }
 
-    /// The one place where the action at work is answered.
-    fn settle(&mut self, end: End<ActionReply>) {
-        let Some(work) = self.at_work.take() else { return };
-        self.queue.done();
+    /// The one place where an action that was begun is answered.
+    fn settle(&self, work: AtWork, end: End<ActionReply>) {
         let outcome = match end {
             End::Done(outcome) => outcome,
             End::Killed => match (work.budget.check(), &self.failing) {
@@ -345,6 +372,11 @@ async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
     let link = Link::connect(&address, &tab.browser.dial.get(), options, &budget).await?;
     let session = link.attach(&tab.target, &budget).await?;
     drop(place);
+    let kept = *tab.kept();
+    if let Some(viewport) = kept.viewport {
+        // A stuck page does not answer this; it hears of it all the same.
+        let _ = viewport.apply(&session, &patience(&tab, &budget)).await;
+    }
     let known = tab.page.borrow().clone();
     let watching = state::set_up(&session, known, &patience(&tab, &budget), &budget).await?;
     let emulation = tab.emulation().clone();

@@ -15,6 +15,7 @@
 //! | [`screenshot`] | images of a page, with elements named on them |
 //! | [`frame_sessions`] | sessions on frames that live in processes of their own |
 //! | [`refs`] | names for elements that never lie |
+//! | [`wait`] | waiting until a page shows something, has an address, is loaded or quiet |
 //! | [`condition`] | what makes every call on a tab answer at once: a dialog, a crash |
 //! | [`clock`] | the page's clock against ours |
 //!
@@ -38,3 +39,4 @@ pub mod refs;
 pub mod screenshot;
 pub mod snapshot;
 pub mod state;
+pub mod wait;

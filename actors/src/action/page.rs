@@ -27,7 +27,12 @@ pub(super) async fn emulate(stage: &Stage, setting: Setting, budget: &Budget) ->
             }
             return changed;
         }
-        next.change(&setting, &stage.session, budget).await?;
+        if let Err(why) = next.change(&setting, &stage.session, budget).await {
+            // What was set before may be undone in part.
+            let before = tab.emulation().clone();
+            let _ = before.apply(&stage.session, budget).await;
+            return Err(why.into());
+        }
         tab.emulation().clone_from(&next);
         Ok(())
     };

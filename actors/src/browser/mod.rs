@@ -48,6 +48,8 @@ pub(crate) enum BrowserMsg {
     Open(RpcReplyPort<Result<Opened, TabError>>),
     /// Close a tab.
     Close(TabId, Budget, RpcReplyPort<Result<(), TabError>>),
+    /// Bring a tab to the front of its window.
+    Focus(TabId, Budget, RpcReplyPort<Result<(), TabError>>),
     /// Close a tab that nobody keeps.
     Discard(TabId),
     /// A tab's watcher listens: its page may run.
@@ -111,6 +113,7 @@ enum Job {
     Start,
     Open(RpcReplyPort<Result<Opened, TabError>>),
     Close(TabId, RpcReplyPort<Result<(), TabError>>),
+    Focus(RpcReplyPort<Result<(), TabError>>),
 }
 
 /// Why a Browser ends with an error; read by Root.
@@ -170,6 +173,7 @@ impl Actor for Browser {
         match message {
             BrowserMsg::Open(reply) => state.open(&myself, reply).await,
             BrowserMsg::Close(tab, budget, reply) => state.close(&myself, tab, budget, reply).await,
+            BrowserMsg::Focus(tab, budget, reply) => state.focus(&myself, tab, budget, reply).await,
             BrowserMsg::Discard(tab) => state.close_target(tab),
             BrowserMsg::TabListening(id) => state.release(&myself, id),
             BrowserMsg::Released(id) => {
@@ -218,6 +222,13 @@ impl Actor for Browser {
                     other => Err(TabError::Internal(format!("closing a tab: {other:?}"))),
                 };
                 let _ = reply.send(closed);
+            }
+            Some(Job::Focus(reply)) => {
+                let focused = match leaf::end::<Result<(), CdpError>>(event) {
+                    Some(End::Done(focused)) => focused.map_err(TabError::from),
+                    other => Err(TabError::Internal(format!("focusing a tab: {other:?}"))),
+                };
+                let _ = reply.send(focused);
             }
             None => state.supervisor_ended(id, event),
         }

@@ -12,7 +12,9 @@ mod evaluate;
 mod explain;
 mod observe;
 mod state;
+mod steps;
 mod tabs;
+mod wait;
 
 use std::sync::Arc;
 
@@ -33,6 +35,7 @@ use crate::shared::TabRow;
 pub(crate) use observe::observing;
 
 pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
+pub use steps::{Step, StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped};
 
 /// A running supervision tree. Clones are the same tree; it lives until [`stop`](Self::stop).
 #[derive(Clone, Debug)]

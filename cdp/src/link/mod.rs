@@ -51,6 +51,8 @@ pub enum Purpose {
     Observe,
     /// A throwaway link for one evaluate.
     Evaluate,
+    /// A throwaway link that hears of a page's requests while somebody waits for quiet.
+    Network,
 }
 
 impl Purpose {
@@ -61,6 +63,7 @@ impl Purpose {
             Self::Page => "page",
             Self::Observe => "observe",
             Self::Evaluate => "evaluate",
+            Self::Network => "network",
         }
     }
 }

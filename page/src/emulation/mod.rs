@@ -132,7 +132,9 @@ impl Emulation {
             }
             Setting::Timezone(zone) => {
                 let zone = zone.as_deref().unwrap_or_default();
-                vec![("Emulation.setTimezoneOverride", json!({ "timezoneId": zone }))]
+                // A zone in the place of another one is not checked (measured).
+                let set = |zone: &str| ("Emulation.setTimezoneOverride", json!({ "timezoneId": zone }));
+                vec![set(""), set(zone)]
             }
             Setting::Locale(locale) => {
                 let params = locale.as_ref().map_or_else(|| json!({}), |locale| json!({ "locale": locale }));
