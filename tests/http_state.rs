@@ -171,7 +171,12 @@ async fn a_page_believes_what_is_set_also_after_it_navigated() {
     let navigate = |url: String| {
         let body = on(json!({ "url": url }));
         let http = served.http.clone();
-        async move { assert_eq!(http.send("POST /navigate", &body.to_string()).await.status, 200) }
+        async move {
+            {
+                let answer = http.send("POST /navigate", &body.to_string()).await;
+                assert_eq!(answer.status, 200, "{answer:?}")
+            }
+        }
     };
     navigate(served.pages.url("/ok?2")).await;
     assert_result(&served.http.evaluate(&tab, seen).await, want);
