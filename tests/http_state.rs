@@ -174,7 +174,7 @@ async fn a_page_believes_what_is_set_also_after_it_navigated() {
         async move {
             {
                 let answer = http.send("POST /navigate", &body.to_string()).await;
-                assert_eq!(answer.status, 200, "{answer:?}")
+                assert_eq!(answer.status, 200, "{answer:?}");
             }
         }
     };
