@@ -1,5 +1,7 @@
 //! The face for Rust programs: one browser, its tabs, calls that are awaited.
 
+mod state;
+
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::time::Duration;

@@ -48,7 +48,9 @@ pub use tabvisor_cdp::launch::LaunchOptions;
 pub use tabvisor_page::evaluate::{BlockedBy, EvaluateError, Expiry, Missing, Phase, Thrown, Value};
 pub use tabvisor_page::navigate::{Landed, LoadFailure, Move, NavigateError, WaitUntil};
 pub use tabvisor_page::wait::{Late, LoadState};
-pub use tabvisor_page::{act, dialog, pdf, screenshot, snapshot, state};
+pub use tabvisor_page::{
+    act, content, cookies, dialog, emulation, observe, pdf, permissions, screenshot, snapshot, state,
+};
 
 /// Why a call of this crate gave no result.
 #[derive(Debug, thiserror::Error)]

@@ -8,9 +8,11 @@ use tabvisor_cdp::discovery::DiscoveryError;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::launch::LaunchError;
 use tabvisor_page::act::ActError;
+use tabvisor_page::content::ContentError;
 use tabvisor_page::dialog::{Dialog, NotPending};
 use tabvisor_page::evaluate::{BlockedBy, EvaluateError};
 use tabvisor_page::navigate::{BadUrl, NavigateError};
+use tabvisor_page::observe::ResponseError;
 use tabvisor_page::pdf::PdfError;
 use tabvisor_page::refs::StaleRef;
 use tabvisor_page::screenshot::ShotError;
@@ -126,6 +128,12 @@ pub enum TabError {
     /// The action was not done, or is not known to have been.
     #[error(transparent)]
     Act(ActError),
+    /// There is no response, or not its body.
+    #[error(transparent)]
+    Response(ResponseError),
+    /// The page has no such content, or keeps it.
+    #[error(transparent)]
+    Content(ContentError),
     /// What was waited for did not happen within the budget.
     #[error(transparent)]
     Wait(Box<Late>),
@@ -240,6 +248,8 @@ impl TabError {
             },
             Self::File(error) => error.kind(),
             Self::Act(error) => act_kind(error),
+            Self::Response(error) => response_kind(error),
+            Self::Content(error) => content_kind(error),
             Self::Wait(_) => "timeout",
             Self::NoDialog(_) => "no_dialog",
             Self::Dialog(_) => "dialog_open",
@@ -278,7 +288,12 @@ impl TabError {
             | "no_document"
             | "navigation_cancelled"
             | "no_chooser"
-            | "download_failed" => Origin::Page,
+            | "download_failed"
+            | "response_not_found"
+            | "response_broke_off"
+            | "body_not_kept"
+            | "page_refused"
+            | "storage_too_large" => Origin::Page,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "not_rendering" => Origin::Tab,
             "browser_lost" | "unavailable" | "link_failed" | "protocol" | "unsupported" => Origin::Browser,
             _ => Origin::Tabvisor,
@@ -318,6 +333,15 @@ impl From<SnapshotError> for TabError {
         match error {
             SnapshotError::Link(error) => error.into(),
             other => Self::Snapshot(other),
+        }
+    }
+}
+
+impl From<ContentError> for TabError {
+    fn from(error: ContentError) -> Self {
+        match error {
+            ContentError::Link(error) => error.into(),
+            other => Self::Content(other),
         }
     }
 }
@@ -372,6 +396,25 @@ fn shot_kind(error: &ShotError) -> &'static str {
         ShotError::FrameSilent => "tab_stuck",
         ShotError::BadImage(_) => "internal",
         ShotError::Link(error) => cdp_kind(error),
+    }
+}
+
+fn content_kind(error: &ContentError) -> &'static str {
+    match error {
+        ContentError::Refused(_) => "page_refused",
+        ContentError::NoMatch => "no_match",
+        ContentError::TooLarge => "storage_too_large",
+        ContentError::Link(error) => cdp_kind(error),
+    }
+}
+
+fn response_kind(error: &ResponseError) -> &'static str {
+    match error {
+        ResponseError::NotFound { spent: Spent::Expired { .. }, .. } => "response_not_found",
+        ResponseError::NotFound { spent: Spent::Cancelled { .. }, .. } => "aborted",
+        ResponseError::BrokeOff { .. } => "response_broke_off",
+        ResponseError::NotKept { .. } => "body_not_kept",
+        ResponseError::Link(error) => cdp_kind(error),
     }
 }
 

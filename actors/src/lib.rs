@@ -5,9 +5,10 @@
 //! └ Browser                     one per Chromium
 //!    └ TabSupervisor            one per tab; one_for_one, 5 in 30 s
 //!        ├ 1 DialogWatcher      owns the control link
-//!        ├ 2 Evaluates          admission, calls in flight, spare links
+//!        ├ 2 Observer           owns the observing link
+//!        ├ 3 Evaluates          admission, calls in flight, spare links
 //!        │    └ Evaluate*       one per call, owns one link
-//!        └ 3 Tab                owns the page session
+//!        └ 4 Tab                owns the page session
 //!             └ Action          at most one alive
 //! ```
 //!
@@ -28,6 +29,7 @@ pub mod ids;
 mod later;
 mod leaf;
 pub mod limits;
+mod observer;
 mod page_watch;
 mod queue;
 mod registry;

@@ -12,7 +12,9 @@ use tabvisor_cdp::link::{DialOptions, Session};
 use tabvisor_page::act::{Turns, Viewport};
 use tabvisor_page::condition::Condition;
 use tabvisor_page::dialog::{Dialog, DialogRecord, Policy};
+use tabvisor_page::emulation::Emulation;
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
+use tabvisor_page::observe::{Observations, Observing};
 use tabvisor_page::refs::{FrameId, Ref, StaleReason, StaleRef};
 use tabvisor_page::snapshot::Memory;
 use tabvisor_page::state::{Known, PageError};
@@ -180,6 +182,12 @@ pub(crate) struct TabShared {
     pub(crate) dialog_policy: Mutex<Policy>,
     /// How many dialogs its page has opened; written by DialogWatcher.
     pub(crate) dialogs: AtomicU64,
+    /// The handle on its observed page; written by Observer.
+    pub(crate) observing: watch::Sender<Option<Observing>>,
+    /// What its page said; written by Observer's link.
+    pub(crate) observed: Arc<Mutex<Observations>>,
+    /// What is set on it, so that a new session can be told; written by its actions.
+    pub(crate) emulation: Arc<Mutex<Emulation>>,
     /// Counts up whenever its actors are put into the registry; written by TabSupervisor.
     pub(crate) wiring: watch::Sender<u64>,
     /// Evaluates in flight.
@@ -366,6 +374,9 @@ impl TabShared {
             dialog_log: watch::Sender::default(),
             dialog_policy: Mutex::new(browser.care.dialogs),
             dialogs: AtomicU64::new(0),
+            observing: watch::Sender::new(None),
+            observed: Arc::default(),
+            emulation: Arc::default(),
             wiring: watch::Sender::new(0),
             evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),
             actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),
@@ -388,6 +399,16 @@ impl TabShared {
     /// Its refs and what snapshots showed.
     pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What its page said.
+    pub(crate) fn observed(&self) -> MutexGuard<'_, Observations> {
+        self.observed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is set on it.
+    pub(crate) fn emulation(&self) -> MutexGuard<'_, Emulation> {
+        self.emulation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a ref names, and the target of its frame's process where that is not the page's own.

@@ -388,6 +388,12 @@ async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
     }
     let known = tab.page.borrow().clone();
     let watching = state::set_up(&session, known, &patience(&tab, &budget), &budget).await?;
+    let emulation = tab.emulation().clone();
+    // A page that does not answer yet takes it in its turn.
+    let applied = emulation.apply(&session, &patience(&tab, &budget)).await;
+    if let Err(why @ CdpError::LinkClosed(_)) = applied {
+        return Err(why);
+    }
     Ok(Dialled { link, session, watching })
 }
 

@@ -22,6 +22,8 @@
 //! | file outside of its folder, not there, too large to be sent | 400 | | `file_not_allowed`, `file_not_found`, `file_too_large` |
 //! | no chooser opened, download that gave no file | 500 | | `no_chooser`, `download_failed` |
 //! | what this browser cannot | 501 | | `unsupported` |
+//! | response that did not come, or not to its end, or not kept | 500 | `ACT_OPERATION_FAILED` | `response_not_found`, `response_broke_off`, `body_not_kept` |
+//! | storage that the page has not, or that is too large | 500 | `ACT_OPERATION_FAILED` | `page_refused`, `storage_too_large` |
 //! | document that changed while it was read | 500 | | `document_changed` |
 //! | bug of ours | 500 | | `internal` |
 //! | link or protocol failed | 502 | | `link_failed`, `protocol` |
@@ -55,6 +57,8 @@ impl From<TabError> for ApiError {
             TabError::Evaluate(EvaluateError::Crashed | EvaluateError::Interrupted)
             | TabError::Act(_)
             | TabError::Screenshot(_)
+            | TabError::Response(_)
+            | TabError::Content(_)
                 if api.status() == StatusCode::INTERNAL_SERVER_ERROR =>
             {
                 api.code(Code::OperationFailed)
@@ -108,6 +112,7 @@ fn text(error: &TabError) -> String {
         TabError::StaleRef(stale) => format!("Error: {stale}"),
         TabError::NoDialog(why) => format!("Error: {why}"),
         TabError::File(error) if error.kind() == "timeout" => format!("Error: {error}"),
+        TabError::Response(error) => format!("Error: {error}"),
         TabError::Wait(late) => format!("TimeoutError: {late}"),
         other => other.to_string(),
     }

@@ -1,5 +1,6 @@
 //! The fixture pages, on a server of their own.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH};
-use axum::http::{StatusCode, Uri};
+use axum::http::header::{AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_LENGTH, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use tabvisor_cdp::task::{self, Task};
@@ -44,7 +45,7 @@ impl Pages {
     }
 }
 
-async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
+async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri, headers: HeaderMap) -> Response {
     match uri.path() {
         "/ok" => Html("<!doctype html><title>ok</title><p>ok</p>").into_response(),
         "/hang" => Html("<!doctype html><title>hang</title><script>setTimeout(()=>{for(;;);},300)</script>").into_response(),
@@ -162,6 +163,25 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
              <script>window.said = []; onmessage = e => said.push(e.data)</script>",
         )
         .into_response(),
+        // Speaks in its first script, and asks for something that is not there.
+        "/says" => Html(
+            "<!doctype html><title>says</title><script>console.log('first words'); fetch('/404')</script>",
+        )
+        .into_response(),
+        // The headers of the request, by their names.
+        "/echo" => {
+            let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+            let seen: BTreeMap<_, _> =
+                headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+            Html(serde_json::to_string(&seen).unwrap()).into_response()
+        }
+        // ada, love:lace
+        "/private" if headers.get(AUTHORIZATION).is_some_and(|it| it == "Basic YWRhOmxvdmU6bGFjZQ==") => {
+            "for your eyes".into_response()
+        }
+        "/private" => {
+            (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Basic realm=\"x\"")], "who?").into_response()
+        }
         "/404" => (StatusCode::NOT_FOUND, Html("<!doctype html><title>no</title>not here")).into_response(),
         "/401" => {
             (StatusCode::UNAUTHORIZED, [("www-authenticate", "Basic realm=\"fixtures\"")], "who are you?").into_response()

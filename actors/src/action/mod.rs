@@ -16,6 +16,7 @@
 mod act;
 mod files;
 mod navigate;
+mod page;
 mod screenshot;
 mod snapshot;
 mod wait;
@@ -28,6 +29,8 @@ use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
 use tabvisor_page::act::Files;
 use tabvisor_page::condition::{Hindrance, hindered};
+use tabvisor_page::content::{self, Content};
+use tabvisor_page::emulation::Setting;
 use tabvisor_page::frame_sessions::FrameSessions;
 use tabvisor_page::navigate::{Landed, Move, WaitUntil};
 use tabvisor_page::refs::RefId;
@@ -64,6 +67,10 @@ pub(crate) enum Action {
     SaveDocument(String),
     /// Make a PDF.
     Pdf,
+    /// Set something on the page.
+    Emulate(Setting),
+    /// Read or write what the page holds.
+    Content(Content),
     /// Wait for what a page shows.
     Wait(Box<Wait>),
     /// Find the element of a ref by its role, name and place.
@@ -83,6 +90,8 @@ pub(crate) enum Done {
     Snapshot(Box<(Snapshot, Option<Labelled>)>),
     Screenshot(Box<Screenshot>),
     Acted(Box<Acted>),
+    Emulated,
+    Held(content::Held),
     Waited(Vec<Held>),
     /// The element's DOM node.
     Found(i64),
@@ -102,6 +111,8 @@ impl Action {
             Self::Upload(_) => "upload",
             Self::SaveDocument(_) => "save_document",
             Self::Pdf => "pdf",
+            Self::Emulate(_) => "emulate",
+            Self::Content(content) => content.name(),
             Self::Wait(_) => "wait",
             Self::Find(_) => "find",
         }
@@ -180,6 +191,8 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
             acted.map(|it| Done::Acted(Box::new(it)))
         }
         Action::Pdf => files::print(&stage, &budget).await.map(Done::Pdf),
+        Action::Emulate(setting) => page::emulate(&stage, setting, &budget).await.map(|()| Done::Emulated),
+        Action::Content(content) => page::content(&stage, &content, &budget).await.map(Done::Held),
         Action::Wait(what) => Box::pin(wait::wait(&stage, *what, &budget)).await.map(Done::Waited),
         Action::Find(id) => snapshot::find(&stage, id, &budget).await.map(Done::Found),
     }

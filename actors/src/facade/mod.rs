@@ -11,6 +11,8 @@ mod dialogs;
 mod evaluate;
 mod explain;
 mod files;
+mod observe;
+mod state;
 mod steps;
 mod tabs;
 mod wait;
@@ -32,6 +34,8 @@ use crate::root::{Root, RootArgs, RootMsg};
 use crate::shared::TabRow;
 
 pub use crate::action::UploadTo;
+pub(crate) use observe::observing;
+
 pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
 pub use files::{Arrived, Given, Upload};
 pub use steps::{Step, StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped};
