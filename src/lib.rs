@@ -36,6 +36,7 @@ pub use tabvisor_actors::error::{Origin, Retry, StartError, TabError};
 pub use tabvisor_actors::events;
 pub use tabvisor_actors::ids::{BrowserId, Epoch, TabId};
 pub use tabvisor_actors::limits::{Care, Limits, Recovery};
+pub use tabvisor_actors::recovery::{Cause, GaveUp, LastRecovery, Lost, Recovered, RestartRequest, Rung};
 pub use tabvisor_actors::{
     Act, Acted, At, BrowserFacts, BrowserSpec, DialogLog, Ended, Engine, EvaluateRequest, Evaluated,
     FallbackReason, Named, On, PageWatch, Queue, Screenshot, ScreenshotRequest, ShotOf, Source, Supervisor,

@@ -11,7 +11,7 @@
 //!             └ Action          at most one alive
 //! ```
 //!
-//! Decisions are plain values ([`restart`], `queue`, `stuck`, and those of `tabvisor-page`); the
+//! Decisions are plain values ([`restart`], `queue`, `stuck`, [`recovery`], and those of `tabvisor-page`); the
 //! actors execute their effects. Between actors there are only casts; calls come from the
 //! [`Supervisor`] facade.
 
@@ -29,6 +29,7 @@ mod leaf;
 pub mod limits;
 mod page_watch;
 mod queue;
+pub mod recovery;
 mod registry;
 pub mod restart;
 mod root;

@@ -16,7 +16,7 @@ use crate::dialog_watcher::WatcherMsg;
 use crate::error::TabError;
 use crate::evaluates::EvaluatesMsg;
 use crate::ids::{BrowserId, Epoch, TabId};
-use crate::shared::{BrowserShared, Gone, TabShared};
+use crate::shared::{BrowserShared, Gone, TabRow, TabShared};
 use crate::tab::TabMsg;
 
 /// The actors of a tab that calls go to. Replaced when one is restarted.
@@ -76,10 +76,29 @@ impl Registry {
     /// Adds or replaces a tab, unless it is gone meanwhile.
     pub(crate) fn put_tab(&self, handle: TabHandle) {
         let shared = Arc::clone(&handle.shared);
+        if shared.is_superseded() {
+            return;
+        }
         self.tabs.insert(shared.id, handle);
         if shared.gone.borrow().is_some() {
-            self.tabs.remove(&shared.id);
+            self.take_out(&shared);
         }
+    }
+
+    /// Takes a tab out, but not its successor on another target.
+    fn take_out(&self, tab: &TabShared) {
+        self.tabs.remove_if(&tab.id, |_, handle| handle.shared.target == tab.target);
+    }
+
+    /// The rows of all tabs, by their number.
+    pub(crate) fn rows(&self) -> Vec<TabRow> {
+        let tabs = self.tabs();
+        tabs.iter().map(|tab| row_among(tab, &tabs)).collect()
+    }
+
+    /// The row of a tab.
+    pub(crate) fn row(&self, id: TabId) -> Result<TabRow, TabError> {
+        Ok(row_among(&self.tab(id)?.shared, &self.tabs()))
     }
 
     /// Takes a tab out and remembers why; the first reason stays.
@@ -91,7 +110,7 @@ impl Registry {
             }
             first
         });
-        self.tabs.remove(&tab.id);
+        self.take_out(tab);
         if first {
             let mut graves = self.graves.lock().unwrap_or_else(PoisonError::into_inner);
             if graves.len() == GRAVES {
@@ -159,4 +178,11 @@ impl Registry {
     pub(crate) fn browser(&self, id: BrowserId) -> Option<BrowserHandle> {
         self.browsers.get(&id).map(|entry| entry.clone())
     }
+}
+
+/// Pages of one renderer share the counts of what runs in it.
+fn row_among(tab: &TabShared, all: &[Arc<TabShared>]) -> TabRow {
+    let beside = |other: &&Arc<TabShared>| other.id != tab.id && Arc::ptr_eq(&other.scripts, &tab.scripts);
+    let shared_renderer = all.iter().filter(beside).map(|other| other.id).collect();
+    TabRow { shared_renderer, ..tab.row() }
 }

@@ -22,7 +22,8 @@ use url::Url;
 use crate::error::{StartError, TabError};
 use crate::events::EventBus;
 use crate::ids::{BrowserId, Epoch, TabId};
-use crate::limits::{Care, Limits};
+use crate::limits::{Care, Limits, Recovery};
+use crate::recovery::LastRecovery;
 
 /// One start of a browser.
 #[derive(Debug)]
@@ -40,6 +41,8 @@ pub(crate) struct BrowserShared {
     pub(crate) evaluates: Arc<Semaphore>,
     /// Links being dialled.
     pub(crate) dials: Arc<Semaphore>,
+    /// Chromium has one trace at a time.
+    pub(crate) traces: Semaphore,
 }
 
 /// How to dial a browser.
@@ -97,6 +100,7 @@ impl BrowserShared {
             epoch,
             evaluates: Arc::new(Semaphore::new(limits.evaluates_per_browser)),
             dials: Arc::new(Semaphore::new(limits.dials.max(1))),
+            traces: Semaphore::new(1),
             limits,
             care,
             events,
@@ -122,7 +126,8 @@ impl BrowserShared {
     }
 }
 
-/// One tab.
+/// One tab on one target. What outlives a change of target is shared with its
+/// [successor](Self::successor).
 #[derive(Debug)]
 pub(crate) struct TabShared {
     pub(crate) id: TabId,
@@ -151,9 +156,9 @@ pub(crate) struct TabShared {
     pub(crate) dialog_log: watch::Sender<DialogLog>,
     /// What happens to dialogs that nobody was asked about; written by the facade, read by
     /// DialogWatcher when it starts.
-    pub(crate) dialog_policy: Mutex<Policy>,
+    pub(crate) dialog_policy: Arc<Mutex<Policy>>,
     /// How many dialogs its page has opened; written by DialogWatcher.
-    pub(crate) dialogs: AtomicU64,
+    pub(crate) dialogs: Arc<AtomicU64>,
     /// Counts up whenever its actors are put into the registry; written by TabSupervisor.
     pub(crate) wiring: watch::Sender<u64>,
     /// Evaluates in flight.
@@ -161,12 +166,21 @@ pub(crate) struct TabShared {
     /// Actions queued or running.
     pub(crate) actions: Arc<Semaphore>,
     /// What the page shows. Written by Tab; before its first word by Browser (target info).
-    pub(crate) page: watch::Sender<Known>,
+    pub(crate) page: Arc<watch::Sender<Known>>,
     /// Its refs and what snapshots showed; used by actions and evaluates, never across an await.
-    snapshots: Mutex<Memory>,
-    pub(crate) restarts: AtomicU64,
+    snapshots: Arc<Mutex<Memory>>,
+    /// Of its actors, by TabSupervisor, and of its page, by Browser.
+    pub(crate) restarts: Arc<AtomicU64>,
     /// Why an actor of its was restarted last; written by TabSupervisor.
     pub(crate) last_failure: Mutex<String>,
+    /// What may be done to it without anybody asking; written by the facade.
+    pub(crate) recovery: Arc<Mutex<Recovery>>,
+    /// A recovery is under way; written by Browser.
+    pub(crate) recovering: Arc<watch::Sender<bool>>,
+    /// Written by Browser.
+    pub(crate) last_recovery: Arc<Mutex<Option<LastRecovery>>>,
+    /// When its dead page was brought back last; written by DialogWatcher.
+    pub(crate) revived: Mutex<Option<Instant>>,
 }
 
 /// Since when a page does not answer.
@@ -180,9 +194,11 @@ impl Stuck {
     /// The answer to a call that would only find the same out again.
     pub(crate) fn refusal(self, tab: TabId) -> TabError {
         let way_out = match self.reason {
-            BlockedBy::Script | BlockedBy::Evaluate => "its script has to end, or close the tab",
+            BlockedBy::Script | BlockedBy::Evaluate => {
+                "its script has to end, terminate it or restart the tab"
+            }
             BlockedBy::Navigation => "it ends with its budget",
-            BlockedBy::Native | BlockedBy::Unknown => "close the tab and open another",
+            BlockedBy::Native | BlockedBy::Unknown => "restart the tab",
         };
         TabError::Stuck { tab, reason: self.reason, since: self.since.elapsed(), way_out }
     }
@@ -193,6 +209,8 @@ impl Stuck {
 pub(crate) enum Gone {
     Closed,
     Lost { cause: String },
+    /// It goes on under its name with another target.
+    Restarted,
     BrowserLost { epoch: Epoch, cause: String },
     Stopping,
 }
@@ -202,6 +220,7 @@ impl Gone {
         match self.clone() {
             Self::Closed => TabError::TabClosed { tab },
             Self::Lost { cause } => TabError::TabLost { tab, cause },
+            Self::Restarted => TabError::TabRestarting { tab, sent: true },
             Self::BrowserLost { epoch, cause } => TabError::BrowserLost { epoch, cause },
             Self::Stopping => TabError::Stopping,
         }
@@ -231,7 +250,7 @@ pub enum TabState {
     Stuck,
     /// Its renderer is dead.
     Crashed,
-    /// Its watcher is not listening yet (or again).
+    /// It is being brought back, or its watcher is not listening yet (or again).
     Restarting,
 }
 
@@ -275,8 +294,11 @@ pub struct TabRow {
     pub opener: Option<TabId>,
     /// Counts its documents.
     pub generation: u64,
-    /// How often its actors were restarted.
+    /// How often its actors, its renderer or its target were restarted.
     pub restarts: u64,
+    /// The tabs in the same renderer, which share its fate.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shared_renderer: Vec<TabId>,
     /// What waits or works.
     pub queue: Queue,
     /// Its browser.
@@ -303,7 +325,18 @@ impl TabShared {
         scripts: Arc<ScriptCounts>,
         browser: Arc<BrowserShared>,
     ) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::fresh(id, target, opener, confirms, scripts, browser))
+    }
+
+    fn fresh(
+        id: TabId,
+        target: String,
+        opener: Option<TabId>,
+        confirms: bool,
+        scripts: Arc<ScriptCounts>,
+        browser: Arc<BrowserShared>,
+    ) -> Self {
+        Self {
             id,
             target,
             opener,
@@ -316,17 +349,57 @@ impl TabShared {
             confirmed: AtomicBool::new(false),
             listened: AtomicBool::new(false),
             dialog_log: watch::Sender::default(),
-            dialog_policy: Mutex::new(browser.care.dialogs),
-            dialogs: AtomicU64::new(0),
+            dialog_policy: Arc::new(Mutex::new(browser.care.dialogs)),
+            dialogs: Arc::default(),
             wiring: watch::Sender::new(0),
             evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),
             actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),
-            page: watch::Sender::new(Known::default()),
-            snapshots: Mutex::default(),
-            restarts: AtomicU64::new(0),
+            page: Arc::new(watch::Sender::new(Known::default())),
+            snapshots: Arc::default(),
+            restarts: Arc::default(),
             last_failure: Mutex::default(),
+            recovery: Arc::new(Mutex::new(browser.care.recovery)),
+            recovering: Arc::new(watch::Sender::new(false)),
+            last_recovery: Arc::default(),
+            revived: Mutex::default(),
             browser,
+        }
+    }
+
+    /// The same tab on another target: its name, what is known of its page, its refs, its policies
+    /// and its counts go on.
+    pub(crate) fn successor(&self, target: String) -> Arc<Self> {
+        let browser = Arc::clone(&self.browser);
+        let fresh = Self::fresh(self.id, target, self.opener, true, Arc::default(), browser);
+        Arc::new(Self {
+            dialog_policy: Arc::clone(&self.dialog_policy),
+            dialogs: Arc::clone(&self.dialogs),
+            page: Arc::clone(&self.page),
+            snapshots: Arc::clone(&self.snapshots),
+            restarts: Arc::clone(&self.restarts),
+            recovery: Arc::clone(&self.recovery),
+            recovering: Arc::clone(&self.recovering),
+            last_recovery: Arc::clone(&self.last_recovery),
+            ..fresh
         })
+    }
+
+    /// A page of this tab's predecessor may not speak for it any more.
+    pub(crate) fn is_superseded(&self) -> bool {
+        *self.gone.borrow() == Some(Gone::Restarted)
+    }
+
+    /// What may be done to it without anybody asking.
+    pub(crate) fn recovery_policy(&self) -> Recovery {
+        *self.recovery.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses what would come between a recovery and its page.
+    pub(crate) fn unless_recovering(&self) -> Result<(), TabError> {
+        if *self.recovering.borrow() {
+            return Err(TabError::TabRestarting { tab: self.id, sent: false });
+        }
+        Ok(())
     }
 
     /// Its refs and what snapshots showed.
@@ -367,7 +440,9 @@ impl TabShared {
             actions: limits.actions_per_tab - self.actions.available_permits(),
             evaluates: limits.evaluates_per_tab - self.evaluates.available_permits(),
         };
-        let state = if condition.crashed {
+        let state = if *self.recovering.borrow() {
+            TabState::Restarting
+        } else if condition.crashed {
             TabState::Crashed
         } else if condition.dialog.is_some() {
             TabState::Dialog
@@ -397,6 +472,7 @@ impl TabShared {
             opener: self.opener,
             generation: page.generation,
             restarts: self.restarts.load(Ordering::Relaxed),
+            shared_renderer: Vec::new(),
             queue,
             browser: self.browser.id,
             epoch: self.browser.epoch,

@@ -121,7 +121,7 @@ impl StuckWatch {
             return vec![Effect::LookAt(due)];
         }
         let ours_alone = self.by_ours && went_on > 0 && started == 0;
-        if ours_alone && !self.terminated && self.care.recovery == Recovery::Terminate {
+        if ours_alone && !self.terminated && self.care.recovery != Recovery::Report {
             self.terminated = true;
             return vec![Effect::Terminate, Effect::LookAt(now + self.care.stuck_after)];
         }

@@ -314,7 +314,15 @@ async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
 /// Publishes what the page shows.
 async fn watch_page(tab: Arc<TabShared>, watching: Watching, actor: ActorRef<TabMsg>) {
     let why = watching.run(|known| {
-        let before = tab.page.send_replace(known.clone()).state.generation;
+        let mut before = None;
+        tab.page.send_if_modified(|shown| {
+            if tab.is_superseded() {
+                return false;
+            }
+            before = Some(std::mem::replace(shown, known.clone()).state.generation);
+            true
+        });
+        let Some(before) = before else { return };
         let PageState { url, generation, .. } = &known.state;
         if *generation > before {
             let (url, generation) = (url.clone(), *generation);

@@ -10,6 +10,7 @@
 //! | [`snapshot`] | a page as text, from Chromium's accessibility tree |
 //! | [`screenshot`] | images of a page, with elements named on them |
 //! | [`frame_sessions`] | sessions on frames that live in processes of their own |
+//! | [`recover`] | what brings a stuck page back |
 //! | [`refs`] | names for elements that never lie |
 //! | [`condition`] | what makes every call on a tab answer at once: a dialog, a crash |
 //! | [`clock`] | the page's clock against ours |
@@ -25,6 +26,7 @@ pub mod evaluate;
 pub mod frame_sessions;
 mod isolated;
 pub mod navigate;
+pub mod recover;
 pub mod refs;
 pub mod screenshot;
 pub mod snapshot;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `flags` | what can be said, and how it becomes configuration |
 //! | `serve`, `token` | the service |
-//! | `client`, `verbs` | calls to a running service |
+//! | `client`, `verbs`, `tab` | calls to a running service |
 //! | `doctor`, `show_config` | what helps when it does not run |
 //! | `failure`, `output`, `pretty` | exit codes and what is printed |
 
@@ -19,6 +19,7 @@ mod pretty;
 mod serve;
 mod show_config;
 mod snapshot;
+mod tab;
 mod token;
 mod verbs;
 
@@ -71,5 +72,6 @@ async fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Act(verb) => acts::act(&common, &loaded, verb).await,
         Verb::Tabs => verbs::tabs(&common, &loaded).await,
         Verb::Close(asked) => verbs::close(&common, &loaded, asked).await,
+        Verb::Tab(verb) => tab::tab(&common, &loaded, verb).await,
     }
 }

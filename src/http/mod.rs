@@ -11,7 +11,7 @@
 //! | `service` | what the routes share |
 //! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `act`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `health` | the routes |
+//! | `tabs`, `recovery`, `act`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `health` | the routes |
 //! | `pictures` | where screenshots are put |
 //! | `error`, `table` | what a failed request is answered with |
 
@@ -26,6 +26,7 @@ mod hosts;
 mod kinds;
 mod navigate;
 mod pictures;
+mod recovery;
 mod screenshot;
 mod service;
 mod snapshot;
@@ -54,7 +55,9 @@ pub fn router(service: Service) -> Router {
         .route("/tabs", get(tabs::list))
         // A tab may have the label `open`.
         .route("/tabs/open", post(tabs::open).delete(tabs::close_named_open))
-        .route("/tabs/{target}", delete(tabs::close))
+        .route("/tabs/{target}", delete(tabs::close).get(recovery::show))
+        .route("/tabs/{target}/restart", post(recovery::restart))
+        .route("/tabs/{target}/terminate", post(recovery::terminate))
         .route("/act", post(act::act))
         .route("/navigate", post(navigate::navigate))
         .route("/snapshot", get(snapshot::snapshot))

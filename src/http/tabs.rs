@@ -18,7 +18,7 @@ use super::{body, json, record_overrun};
 /// A tab as clients know it, with what more is known of it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Tab {
+pub(super) struct Tab {
     #[serde(flatten)]
     row: TabRow,
     r#type: &'static str,
@@ -51,7 +51,7 @@ struct Ownership {
 }
 
 impl Tab {
-    fn new(service: &Service, row: TabRow) -> Self {
+    pub(super) fn new(service: &Service, row: TabRow) -> Self {
         let label = service.names().label(row.tab_id).map(str::to_owned);
         let suggested_target_id = label.clone().unwrap_or_else(|| row.tab_id.to_string());
         Self { row, r#type: "page", label, suggested_target_id }

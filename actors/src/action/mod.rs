@@ -33,6 +33,7 @@ use tabvisor_page::snapshot::{Request, Snapshot};
 use url::Url;
 
 pub use self::act::{Act, Acted, At, Named};
+pub(crate) use self::navigate::shown;
 pub use self::screenshot::{Screenshot, ScreenshotRequest, ShotOf};
 use crate::error::TabError;
 use crate::shared::TabShared;

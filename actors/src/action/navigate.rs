@@ -30,14 +30,19 @@ pub(super) async fn navigate(
         NavigateError::Link(error) => error.into(),
         other => TabError::Navigate(other),
     })?;
+    shown(tab, &landed.url, budget).await;
+    Ok(landed)
+}
+
+/// Waits until what is published of a tab knows of a navigation that happened.
+pub(crate) async fn shown(tab: &TabShared, url: &str, budget: &Budget) {
     // A navigation brings a dead renderer back; the watcher says so over its own link.
     let mut condition = tab.condition.subscribe();
     let _ = budget.run(condition.wait_for(|now| !now.crashed)).await;
-    // Heard of over the same link, and told by another task.
+    // Heard of over another link, and told by another task.
     let mut page = tab.page.subscribe();
-    let shown = page.wait_for(|known| known.state.url == landed.url);
+    let shown = page.wait_for(|known| known.state.url == url);
     let _ = budget.child(SHOWN).run(shown).await;
-    Ok(landed)
 }
 
 /// How long what is published of a page may lag behind what happened there. It may have gone on

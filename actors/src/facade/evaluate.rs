@@ -187,6 +187,7 @@ impl Supervisor {
     }
 
     async fn run(&self, mut handle: TabHandle, script: Script, budget: &Budget) -> Result<Value, TabError> {
+        handle.shared.unless_recovering()?;
         for again in [true, false] {
             let limits = &handle.shared.browser.limits;
             let permits = [

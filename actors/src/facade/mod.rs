@@ -10,6 +10,7 @@ mod browsers;
 mod dialogs;
 mod evaluate;
 mod explain;
+mod recovery;
 mod tabs;
 
 use std::sync::Arc;
@@ -82,7 +83,7 @@ impl Supervisor {
 
     /// All tabs, by their number; from what is already known, no page is asked.
     pub fn tabs(&self) -> Vec<TabRow> {
-        self.inner.registry.tabs().iter().map(|tab| tab.row()).collect()
+        self.inner.registry.rows()
     }
 
     /// One tab.
@@ -90,7 +91,7 @@ impl Supervisor {
     /// # Errors
     /// Unknown or closed tabs, lost browsers.
     pub fn tab(&self, tab: TabId) -> Result<TabRow, TabError> {
-        self.inner.registry.tab(tab).map(|handle| handle.shared.row())
+        self.inner.registry.row(tab)
     }
 
     /// What a tab's page shows, as a stream of changes.

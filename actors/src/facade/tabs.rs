@@ -156,6 +156,7 @@ impl Supervisor {
         let mut handle = self.inner.registry.tab(tab)?;
         let limits = &handle.shared.browser.limits;
         check_budget(budget, limits.max_budget())?;
+        handle.shared.unless_recovering()?;
         let budget = budget.scoped();
         let _cancel = budget.cancel_on_drop();
         for again in [true, false] {
@@ -182,6 +183,9 @@ impl Supervisor {
             loop {
                 wiring.mark_unchanged();
                 let now = self.inner.registry.tab(stale.shared.id)?;
+                if stale.shared.is_superseded() {
+                    return Err(TabError::TabRestarting { tab: stale.shared.id, sent: false });
+                }
                 if now.evaluates.get_id() != stale.evaluates.get_id()
                     || now.tab.get_id() != stale.tab.get_id()
                 {
