@@ -16,7 +16,7 @@ struct Scene {
     running: Running,
     tab: Tab,
     url: String,
-    sibling: Task<usize>,
+    sibling: Task<()>,
 }
 
 impl Scene {
@@ -32,11 +32,9 @@ impl Scene {
         let tab = running.tabvisor.open(&url).await.unwrap();
         assert_eq!(int(&tab.evaluate("1 + 1").await), 2);
         let sibling = task::spawn(async move {
-            let mut answered = 0;
             loop {
                 let two = beside.evaluate("1 + 1").within(secs(20)).await;
                 assert_eq!(int(&two), 2);
-                answered += 1;
                 tokio::time::sleep(ms(10)).await;
             }
         });
@@ -254,7 +252,7 @@ async fn a_new_target_keeps_the_tab_its_name_and_its_context_and_the_old_one_goe
     assert_ne!(row.target_id, old.target_id);
     assert!(row.generation > old.generation, "generations go on");
     assert!(scene.tab.evaluate("document.cookie").await.unwrap().read::<String>().unwrap().contains("a=1"));
-    let seen = Budget::new(secs(10)).run(async {
+    let seen = async {
         loop {
             match watch.next().await {
                 Some(known) if known.state.generation == recovered.generation => return,
@@ -262,8 +260,8 @@ async fn a_new_target_keeps_the_tab_its_name_and_its_context_and_the_old_one_goe
                 None => panic!("the watch ended"),
             }
         }
-    });
-    seen.await.unwrap();
+    };
+    Budget::new(secs(10)).run(seen).await.unwrap();
     // Nobody hears of another tab.
     assert_eq!(scene.running.tabvisor.tabs().iter().map(|row| row.tab_id).filter(|id| *id == scene.tab.id()).count(), 1);
     let tabs = scene.running.tabvisor.tabs().len();

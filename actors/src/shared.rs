@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 use tabvisor_cdp::error::{CdpError, CloseCause};
@@ -188,6 +189,9 @@ pub(crate) struct TabShared {
 pub(crate) struct Stuck {
     pub(crate) since: Instant,
     pub(crate) reason: BlockedBy,
+    /// A call has found it out at the cost of its budget, and another one would only do so again. Else
+    /// work waits, and may still be done inside its own.
+    pub(crate) proven: bool,
 }
 
 impl Stuck {
@@ -392,6 +396,17 @@ impl TabShared {
     /// What may be done to it without anybody asking.
     pub(crate) fn recovery_policy(&self) -> Recovery {
         *self.recovery.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether its dead page was brought back so short a time ago.
+    pub(crate) fn was_revived_within(&self, time: Duration) -> bool {
+        let revived = *self.revived.lock().unwrap_or_else(PoisonError::into_inner);
+        revived.is_some_and(|at| at.elapsed() < time)
+    }
+
+    /// An action waits or is at work.
+    pub(crate) fn acts(&self) -> bool {
+        self.actions.available_permits() < self.browser.limits.actions_per_tab
     }
 
     /// Refuses what would come between a recovery and its page.

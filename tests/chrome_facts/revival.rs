@@ -1,57 +1,69 @@
-//! A page that a navigation has just brought back: what a session attached then is worth.
+//! A page that a navigation brings back: who hears of it, and what a session attached then is worth.
 
+use rustix::process::Signal;
 use serde_json::json;
-use tabvisor_cdp::budget::Budget;
 
-use crate::support::raw::{self, Bare};
+use crate::support::raw::{self, Bare, silent};
 use crate::support::stage::Stage;
-use crate::support::ms;
+use crate::support::{processes, secs};
+
+const RELOADED: &[&str] = &["Inspector.targetReloadedAfterCrash"];
+const COMMITTED: &[&str] = &["Page.frameNavigated"];
+
+/// When the late session is attached.
+#[derive(Clone, Copy, Debug)]
+enum When {
+    Dead,
+    Navigating,
+    Reloaded,
+    Committed,
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn measure_revival() {
+async fn a_session_from_before_answers_after_a_revival_and_one_from_around_it_or_else_the_next_does() {
     let (stage, bare) = (Stage::start().await, Bare::start().await);
-    for when in ["dead", "sent", "reloaded", "reloaded+2", "reloaded+10", "reloaded+30", "committed"] {
-        let mut silent = 0;
-        let mut later = 0;
-        let mut second = 0;
-        for _ in 0..8 {
-            let page = bare.page(&stage.page("")).await;
-            page.call("Page.enable", json!({})).await.unwrap();
-            let mut crashed = page.session.subscribe(&["Inspector.targetCrashed"], 16);
-            let mut reloaded = page.session.subscribe(&["Inspector.targetReloadedAfterCrash"], 16);
-            let mut committed = page.session.subscribe(&["Page.frameNavigated"], 16);
-            page.session.cast("Page.crash", json!({}));
-            raw::next(&mut crashed).await;
-            let late;
-            if when == "dead" {
-                late = bare.attach(&page.target).await;
-                page.session.cast("Page.navigate", json!({ "url": stage.page("") }));
-            } else {
-                page.session.cast("Page.navigate", json!({ "url": stage.page("") }));
-                match when {
-                    "sent" => {}
-                    "committed" => { raw::next(&mut committed).await; }
-                    _ => {
-                        raw::next(&mut reloaded).await;
-                        let wait = when.strip_prefix("reloaded+").map_or(0, |n| n.parse().unwrap());
-                        if wait > 0 { tokio::time::sleep(ms(wait)).await; }
-                    }
-                }
-                late = bare.attach(&page.target).await;
-            }
-            let mut answer = late.send("Runtime.evaluate", raw::script("1")).await;
-            if Budget::new(ms(1500)).run(&mut answer).await.is_err() {
-                silent += 1;
-                // Again on the same session, and on another one.
-                let again = late.send("Runtime.evaluate", raw::script("1")).await;
-                if Budget::new(ms(500)).run(again).await.is_ok() { later += 1 }
-                let other = bare.attach(&page.target).await;
-                let again = other.send("Runtime.evaluate", raw::script("1")).await;
-                if Budget::new(ms(500)).run(again).await.is_ok() { second += 1 }
-            }
-            assert_eq!(page.evaluate("1").await, 1);
+    for when in [When::Dead, When::Navigating, When::Reloaded, When::Committed].repeat(3) {
+        let page = bare.page(&stage.page("")).await;
+        page.call("Page.enable", json!({})).await.unwrap();
+        let mut crashed = page.session.subscribe(&["Inspector.targetCrashed"], 16);
+        let mut reloaded = page.session.subscribe(RELOADED, 16);
+        let mut committed = page.session.subscribe(COMMITTED, 16);
+        page.session.cast("Page.crash", json!({}));
+        raw::next(&mut crashed).await;
+        let dead = if matches!(when, When::Dead) { Some(bare.attach(&page.target).await) } else { None };
+        page.session.cast("Page.navigate", json!({ "url": stage.page("") }));
+        match when {
+            When::Reloaded => drop(raw::next(&mut reloaded).await),
+            When::Committed => drop(raw::next(&mut committed).await),
+            When::Dead | When::Navigating => {}
         }
-        println!("attached {when}: {silent} of 8 silent; again on it {later}, on another {second}");
+        let late = match dead {
+            Some(late) => late,
+            None => bare.attach(&page.target).await,
+        };
+        let mut answer = late.send("Runtime.evaluate", raw::script("1")).await;
+        if silent(&mut answer).await {
+            println!("attached {when:?}: not answered");
+            assert_eq!(bare.attach(&page.target).await.evaluate("1").await, 1);
+        }
+        assert_eq!(page.evaluate("1").await, 1, "{when:?}");
     }
+    bare.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_a_renderer_is_stopped_no_trace_of_its_browser_begins() {
+    let (stage, bare) = (Stage::start().await, Bare::start().await);
+    let (page, other) = (bare.page(&stage.page("")).await, bare.page(&stage.page("")).await);
+    let pid = processes::renderer_of(bare.address(), &page.target).await;
+    assert_ne!(processes::renderer_of(bare.address(), &other.target).await, pid);
+    processes::signal(pid, Signal::STOP);
+    let config =
+        json!({ "traceConfig": { "includedCategories": ["disabled-by-default-devtools.timeline"] } });
+    let mut started = other.send("Tracing.start", config).await;
+    assert!(silent(&mut started).await, "it begins although a renderer is stopped");
+    processes::signal(pid, Signal::CONT);
+    tabvisor_cdp::budget::Budget::new(secs(20)).run(started).await.unwrap().unwrap();
+    other.call("Tracing.end", json!({})).await.unwrap();
     bare.stop().await;
 }

@@ -104,7 +104,7 @@ impl Stage {
                 Hindrance::Dialog(dialog) => TabError::Dialog(dialog),
                 Hindrance::Crashed => CdpError::Crashed.into(),
             }),
-            now = stuck.wait_for(Option::is_some) => match now.ok().and_then(|now| *now) {
+            now = stuck.wait_for(|now| now.is_some_and(|stuck| stuck.proven)) => match now.ok().and_then(|now| *now) {
                 Some(stuck) => Err(stuck.refusal(tab.id)),
                 None => Err(TabError::TabClosed { tab: tab.id }),
             },

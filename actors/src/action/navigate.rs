@@ -30,24 +30,29 @@ pub(super) async fn navigate(
         NavigateError::Link(error) => error.into(),
         other => TabError::Navigate(other),
     })?;
-    shown(tab, &landed.url, budget).await;
+    shown(tab, &landed.url, 0, budget).await;
     Ok(landed)
 }
 
-/// Waits until what is published of a tab knows of a navigation that happened.
-pub(crate) async fn shown(tab: &TabShared, url: &str, budget: &Budget) {
+/// Waits until what is published of a tab knows of a navigation that happened; its document is at least
+/// of this generation.
+pub(crate) async fn shown(tab: &TabShared, url: &str, generation: u64, budget: &Budget) {
     // A navigation brings a dead renderer back; the watcher says so over its own link.
     let mut condition = tab.condition.subscribe();
     let _ = budget.run(condition.wait_for(|now| !now.crashed)).await;
     // Heard of over another link, and told by another task.
     let mut page = tab.page.subscribe();
-    let shown = page.wait_for(|known| known.state.url == url);
-    let _ = budget.child(SHOWN).run(shown).await;
+    let shown = page.wait_for(|known| known.state.url == url && known.state.generation >= generation);
+    let most = if generation > 0 { SHOWN_ANEW } else { SHOWN };
+    let _ = budget.child(most).run(shown).await;
 }
 
 /// How long what is published of a page may lag behind what happened there. It may have gone on
 /// to another address by itself meanwhile.
 const SHOWN: Duration = Duration::from_millis(100);
+
+/// The same where the page session may have to be dialled first.
+const SHOWN_ANEW: Duration = Duration::from_secs(2);
 
 /// Tells other calls, for as long as it lives, why the page does not answer them.
 struct UnderWay<'a>(&'a TabShared);
@@ -69,7 +74,7 @@ impl Drop for UnderWay<'_> {
 /// afterwards its scripts cannot even be ended (measured).
 fn refuse_while_stuck(tab: &TabShared, same_site: bool) -> Result<(), TabError> {
     let stuck = *tab.stuck.borrow();
-    stuck.filter(|_| same_site).map_or(Ok(()), |stuck| Err(stuck.refusal(tab.id)))
+    stuck.filter(|stuck| stuck.proven && same_site).map_or(Ok(()), |stuck| Err(stuck.refusal(tab.id)))
 }
 
 /// Errs on the side of "yes": a site is a registrable domain, of which a host's suffix is all that

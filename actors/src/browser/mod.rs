@@ -22,7 +22,7 @@ mod recover;
 mod tabs;
 mod targets;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -105,6 +105,8 @@ pub(crate) struct State {
     successors: HashMap<TabId, Successor>,
     /// New targets that were announced while it was not known which of them belongs to a tab.
     held_back: Vec<(TargetInfo, Option<String>)>,
+    /// Targets that were made for nothing and are about to go.
+    unwanted: HashSet<String>,
 }
 
 /// What there is while the browser works. Dropping it ends Chromium.
@@ -177,6 +179,7 @@ impl Actor for Browser {
             opening: HashMap::new(),
             successors: HashMap::new(),
             held_back: Vec::new(),
+            unwanted: HashSet::new(),
         })
     }
 

@@ -232,6 +232,7 @@ impl State {
         if !self.tabs.contains_key(&id) || tell.is_closed() {
             // Its tab was closed meanwhile, or nobody waits for it any more.
             self.held_back.retain(|(info, _)| info.target_id != target);
+            self.unwanted.insert(target.clone());
             works.root.cast("Target.closeTarget", json!({ "targetId": target }));
             return;
         }

@@ -128,7 +128,9 @@ impl State {
                 }
             }
             ("Target.targetDestroyed", _) => {
-                if let Some(tab) = target_id.and_then(|target| self.by_target.get(&target).copied()) {
+                let Some(target) = target_id else { return Ok(()) };
+                self.unwanted.remove(&target);
+                if let Some(tab) = self.by_target.get(&target).copied() {
                     self.gone(tab, Gone::Closed);
                 }
             }
@@ -145,6 +147,9 @@ impl State {
         session: Option<String>,
     ) {
         let known = self.by_target.contains_key(&info.target_id);
+        if self.unwanted.contains(&info.target_id) {
+            return;
+        }
         if !known && self.jobs.values().any(|job| matches!(job, Job::Replace(..))) {
             self.held_back.push((info, session));
             return;

@@ -13,6 +13,7 @@ use super::explain::{self, explain};
 use crate::action::{Act, Acted, Action, Done, Screenshot, ScreenshotRequest};
 use crate::browser::BrowserMsg;
 use crate::error::TabError;
+use crate::evaluates::EvaluatesMsg;
 use crate::ids::{BrowserId, TabId};
 use crate::registry::TabHandle;
 use crate::shared::TabRow;
@@ -163,6 +164,7 @@ impl Supervisor {
             let limits = &handle.shared.browser.limits;
             let permit = permit(&handle.shared.actions, "limits.actions_per_tab", limits.actions_per_tab)?;
             let (action, work) = (action.clone(), budget.clone());
+            let _ = handle.evaluates.cast(EvaluatesMsg::WorkWaits);
             let act = |reply| TabMsg::Act(Box::new(tab::Act { action, budget: work, reply, permit }));
             match ask(&handle.tab, &budget, act).await {
                 Ok(Ok(Done::NotStarted)) if !again => break,

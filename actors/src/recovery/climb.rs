@@ -63,7 +63,7 @@ pub(crate) async fn climb(
     let id = ground.tab.id;
     let mut ladder = Ladder::new(plan.first, plan.last, plan.named, budget.deadline());
     let mut lost: Vec<Lost> = Vec::new();
-    let begin = ground.look(&budget).await;
+    let begin = ground.look(true, &budget).await;
     let mut effect = ladder.on(Event::Begin(begin), Instant::now());
     let rung = loop {
         match effect {
@@ -72,8 +72,9 @@ pub(crate) async fn climb(
                 let generation = ground.tab.page.borrow().state.generation;
                 let step = ground.rung(rung, generation, &plan.url, &budget.child(within)).await?;
                 lost.extend(step.lost.iter().filter(|it| !lost.contains(it)).copied().collect::<Vec<_>>());
-                let facts =
-                    if step.freed { Facts::default() } else { ground.look(&budget).await };
+                // Whether scripts can be ended matters only as long as that was not tried.
+                let ask = !step.freed && rung < Rung::Terminate;
+                let facts = ground.look(ask, &budget).await;
                 let done = Event::Done { freed: step.freed, ours: step.ours, facts };
                 effect = ladder.on(done, Instant::now());
             }
@@ -109,7 +110,8 @@ impl Ground {
         self.tab.control.borrow().clone().filter(|session| !session.is_link_closed())
     }
 
-    async fn look(&self, budget: &Budget) -> Facts {
+    /// What is known of the page; `ask` it whether it serves interrupts.
+    async fn look(&self, ask: bool, budget: &Budget) -> Facts {
         let condition = self.tab.condition.borrow().clone();
         let (loading, generation) = {
             let page = self.tab.page.borrow();
@@ -117,7 +119,7 @@ impl Ground {
         };
         let (dialog, crashed) = (condition.dialog.is_some(), condition.crashed);
         let interruptible = match self.control() {
-            Some(control) if !dialog && !crashed => {
+            Some(control) if ask && !dialog && !crashed => {
                 recover::serves_interrupts(&control, &budget.child(INTERRUPT)).await.unwrap_or(false)
             }
             _ => false,

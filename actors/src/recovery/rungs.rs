@@ -24,6 +24,9 @@ const AT_ONCE: Duration = Duration::from_millis(500);
 /// How long a renderer may take to die by Chromium's hand: 28 ms where it can at all (measured).
 const CRASH: Duration = Duration::from_millis(500);
 
+/// How long a crash may take to be told of.
+const TOLD: Duration = Duration::from_millis(50);
+
 impl Ground {
     pub(super) async fn dialog(&self, budget: &Budget) -> Step {
         let dialog = self.tab.condition.borrow().dialog.clone();
@@ -94,9 +97,16 @@ impl Ground {
             if self.tab.page.borrow().state.generation != generation {
                 return Step::default();
             }
-            let dead = match recover::crash(&control, &budget.child(CRASH)).await {
+            let patience = budget.child(CRASH);
+            let crash = recover::crash(&control, &patience).await;
+            // It may have died by itself a moment before; that is told by another event.
+            let told = || async {
+                let mut condition = self.tab.condition.subscribe();
+                budget.child(TOLD).run(condition.wait_for(|now| now.crashed)).await.is_ok_and(|it| it.is_ok())
+            };
+            let dead = match crash {
                 Ok(Crash::Dead) => true,
-                Ok(Crash::Refused(_) | Crash::Silent) => self.kill(budget).await,
+                Ok(Crash::Refused(_) | Crash::Silent) => told().await || self.kill(budget).await,
                 Err(_) => false,
             };
             if !dead {
@@ -137,10 +147,11 @@ impl Ground {
     /// Loads the address, and says whether the page is usable then: one that failed to load is, as
     /// Chromium's error page.
     async fn load(&self, control: &Session, url: &Url, budget: &Budget) -> bool {
+        let before = self.tab.page.borrow().state.generation;
         let how = How { until: WaitUntil::Commit, same_site: false };
         let landed = navigate::navigate(control, url, how, self.tab.condition.subscribe(), budget).await;
         match landed {
-            Ok(landed) => action::shown(&self.tab, &landed.url, budget).await,
+            Ok(landed) => action::shown(&self.tab, &landed.url, before + 1, budget).await,
             Err(NavigateError::Failed { .. }) => {}
             // The new document's own script runs, and asks something.
             Err(NavigateError::Dialog { committed: true, .. }) => return true,
@@ -155,6 +166,12 @@ impl Ground {
     /// Ends the renderer's process, where it is on this machine.
     async fn kill(&self, budget: &Budget) -> bool {
         let Some(browser) = self.process else { return false };
+        match *launch::stopped_renderers(browser) {
+            [] => {}
+            // A page that does not even die is one of these.
+            [pid] => return launch::kill_renderer(browser, pid),
+            _ => return false,
+        }
         match self.process_of_renderer(budget).await {
             Ok(Some(pid)) => launch::kill_renderer(browser, pid),
             Ok(None) => false,

@@ -43,7 +43,7 @@ pub use facts::{Facts, facts};
 pub use find::find_chromium;
 pub use options::{LaunchOptions, Profile};
 pub use reap::{Reaped, reap};
-pub use renderer::kill_renderer;
+pub use renderer::{kill_renderer, stopped_renderers};
 
 use self::body::Body;
 use self::home::Home;

@@ -14,6 +14,14 @@ pub fn kill_renderer(browser: u32, pid: u32) -> bool {
     true
 }
 
+/// The renderers of the browser whose process is `browser` that are stopped: one of them does nothing and
+/// hears nothing, and as long as there is one a trace of the browser takes ten seconds to begin (measured).
+pub fn stopped_renderers(browser: u32) -> Vec<u32> {
+    let all = proc::all();
+    let renderers = all.iter().filter(|seen| is_renderer_of(browser, seen)).map(|seen| seen.id.pid);
+    renderers.filter(|pid| proc::is_stopped(*pid)).collect()
+}
+
 fn is_renderer_of(browser: u32, seen: &Seen) -> bool {
     const KIND: &[u8] = b"--type=renderer";
     let named = seen.command.windows(KIND.len()).any(|part| part == KIND);
@@ -40,7 +48,9 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_no_renderer() {
+    fn this_process_is_no_renderer_and_not_stopped() {
+        assert!(!proc::is_stopped(std::process::id()));
+        assert!(stopped_renderers(std::process::id()).is_empty());
         assert!(!kill_renderer(std::process::id(), std::process::id()));
     }
 }
