@@ -39,8 +39,8 @@ soak: chromium ## 300 launches and stops, 30 SIGKILLs of the owner: is anything 
 	TABVISOR_SOAK_LAUNCHES=300 TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor-cdp --release --test launch -- --nocapture
 	TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor --release --test service killed_service -- --nocapture
 
-bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; answers after a death
-	cargo bench --bench evaluate --bench snapshot --bench loss
+bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; answers after a death; restarts
+	cargo bench --bench evaluate --bench snapshot --bench loss --bench restart
 
 chromium:
 	@scripts/install-chromium

@@ -94,7 +94,8 @@ async fn out_of_a_timer_that_loops_again_and_again_by_taking_it_away() {
     assert_eq!(recovered.lost, [Lost::Scripts, Lost::Timers]);
     assert_eq!(int(&scene.tab.evaluate("window.kept").await), 7);
     // Scripts of the page run again.
-    let timer = scene.tab.evaluate("new Promise(done => setTimeout(() => done(5), 0))").within(secs(10)).await;
+    let timer =
+        scene.tab.evaluate("new Promise(done => setTimeout(() => done(5), 0))").within(secs(10)).await;
     assert_eq!(int(&timer), 5);
     scene.usable(&recovered, Rung::Terminate).await;
 }
@@ -169,7 +170,8 @@ async fn out_of_a_synchronous_request_by_its_renderer() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn out_of_a_stopped_renderer_by_killing_it() {
     let scene = Scene::new("").await;
-    let pid = processes::renderer_of(&raw::address(&scene.running), &scene.tab.row().unwrap().target_id).await;
+    let pid =
+        processes::renderer_of(&raw::address(&scene.running), &scene.tab.row().unwrap().target_id).await;
     processes::signal(pid, Signal::STOP);
     let target = scene.tab.row().unwrap().target_id;
     let recovered = scene.restart().await;
@@ -220,7 +222,10 @@ async fn out_of_a_navigation_that_never_ends_by_stopping_it() {
 async fn what_comes_back_is_the_page_and_never_a_frame_in_it() {
     let stage = Stage::start().await;
     let embed = stage.page("<script>setTimeout(() => history.pushState(0, '', '/embedded'), 0)</script>");
-    let url = stage.page(&format!("<iframe src='{embed}'></iframe><iframe src='{}'></iframe>", stage.other_site(&embed)));
+    let url = stage.page(&format!(
+        "<iframe src='{embed}'></iframe><iframe src='{}'></iframe>",
+        stage.other_site(&embed)
+    ));
     let scene = Scene::on(stage, url).await;
     for rung in [Rung::Renderer, Rung::Target] {
         scene.stuck_in("for (;;);").await;
@@ -263,12 +268,16 @@ async fn a_new_target_keeps_the_tab_its_name_and_its_context_and_the_old_one_goe
     };
     Budget::new(secs(10)).run(seen).await.unwrap();
     // Nobody hears of another tab.
-    assert_eq!(scene.running.tabvisor.tabs().iter().map(|row| row.tab_id).filter(|id| *id == scene.tab.id()).count(), 1);
+    assert_eq!(
+        scene.running.tabvisor.tabs().iter().map(|row| row.tab_id).filter(|id| *id == scene.tab.id()).count(),
+        1
+    );
     let tabs = scene.running.tabvisor.tabs().len();
     let browser = raw::connect(&raw::address(&scene.running)).await;
     support::eventually("the old target is gone", || async {
         let targets = raw::call(&browser.root(), "Target.getTargets", serde_json::json!({})).await.unwrap();
-        let ids: Vec<_> = targets["targetInfos"].as_array().unwrap().iter().map(|it| it["targetId"].clone()).collect();
+        let ids: Vec<_> =
+            targets["targetInfos"].as_array().unwrap().iter().map(|it| it["targetId"].clone()).collect();
         (!ids.contains(&old.target_id.clone().into())).then_some(())
     })
     .await;

@@ -280,9 +280,9 @@ impl TabError {
         match self.kind() {
             "overloaded" | "document_changed" | "unavailable" | "link_failed" | "budget_exceeded"
             | "stopping" | "tab_restarting" => Retry::Later,
-            "tab_closed" | "tab_lost" | "tab_stuck" | "not_recovered" | "crashed" | "browser_lost" | "dialog_open"
-            | "navigated" | "tab_not_found" | "stale_ref" | "ambiguous_ref" | "no_match" | "ambiguous"
-            | "not_visible" | "moving" | "disabled" | "covered" => Retry::AfterChange,
+            "tab_closed" | "tab_lost" | "tab_stuck" | "not_recovered" | "crashed" | "browser_lost"
+            | "dialog_open" | "navigated" | "tab_not_found" | "stale_ref" | "ambiguous_ref" | "no_match"
+            | "ambiguous" | "not_visible" | "moving" | "disabled" | "covered" => Retry::AfterChange,
             _ => Retry::No,
         }
     }

@@ -16,7 +16,8 @@ use crate::dialog_watcher::WatcherMsg;
 use crate::error::TabError;
 use crate::evaluates::EvaluatesMsg;
 use crate::ids::{BrowserId, Epoch, TabId};
-use crate::shared::{BrowserShared, Gone, TabRow, TabShared};
+use crate::row::{TabRow, row_among};
+use crate::shared::{BrowserShared, Gone, TabShared};
 use crate::tab::TabMsg;
 
 /// The actors of a tab that calls go to. Replaced when one is restarted.
@@ -178,11 +179,4 @@ impl Registry {
     pub(crate) fn browser(&self, id: BrowserId) -> Option<BrowserHandle> {
         self.browsers.get(&id).map(|entry| entry.clone())
     }
-}
-
-/// Pages of one renderer share the counts of what runs in it.
-fn row_among(tab: &TabShared, all: &[Arc<TabShared>]) -> TabRow {
-    let beside = |other: &&Arc<TabShared>| other.id != tab.id && Arc::ptr_eq(&other.scripts, &tab.scripts);
-    let shared_renderer = all.iter().filter(beside).map(|other| other.id).collect();
-    TabRow { shared_renderer, ..tab.row() }
 }

@@ -62,7 +62,14 @@ pub(crate) struct StuckWatch {
 
 impl StuckWatch {
     pub(crate) fn new(care: Care) -> Self {
-        Self { care, health: Health::Free, by_ours: false, suspected: false, terminated: false, ours_ran: None }
+        Self {
+            care,
+            health: Health::Free,
+            by_ours: false,
+            suspected: false,
+            terminated: false,
+            ours_ran: None,
+        }
     }
 
     pub(crate) fn health(&self) -> Health {
@@ -91,10 +98,7 @@ impl StuckWatch {
         self.terminated = false;
         if let Health::Stuck { since, .. } = was {
             self.health = Health::Stuck { since, reason };
-            return vec![
-                Effect::Stuck { reason, proven: true },
-                Effect::LookAt(now + self.care.stuck_after),
-            ];
+            return vec![Effect::Stuck { reason, proven: true }, Effect::LookAt(now + self.care.stuck_after)];
         }
         vec![Effect::Canary, Effect::LookAt(now + self.care.stuck_after)]
     }
@@ -230,7 +234,11 @@ mod tests {
         let t0 = Instant::now();
         watch.expired(&expiry(Phase::Pending, false, Some(BlockedBy::Script)), t0);
         let effects = watch.look(t0 + care().stuck_after, 0, 1, 1);
-        assert_eq!(effects, [Effect::Stuck { reason: BlockedBy::Script, proven: true }], "either promise may be what holds the page");
+        assert_eq!(
+            effects,
+            [Effect::Stuck { reason: BlockedBy::Script, proven: true }],
+            "either promise may be what holds the page"
+        );
     }
 
     #[tokio::test(start_paused = true)]
@@ -240,7 +248,10 @@ mod tests {
             let t0 = Instant::now();
             watch.expired(&expiry(Phase::Waiting, false, Some(BlockedBy::Script)), t0);
             let due = t0 + care().stuck_after;
-            assert_eq!(watch.look(due, 0, 0, went_on), [Effect::Stuck { reason: BlockedBy::Script, proven: true }]);
+            assert_eq!(
+                watch.look(due, 0, 0, went_on),
+                [Effect::Stuck { reason: BlockedBy::Script, proven: true }]
+            );
             assert_eq!(watch.answered(due + Duration::from_secs(1)), [Effect::Freed(Duration::from_secs(2))]);
         }
     }

@@ -115,7 +115,8 @@ async fn recover(
     }
     // Without a budget of ours the service's own holds, which is at most its largest one.
     let budget = timeout_ms.map_or_else(|| loaded.config.limits.max_budget(), Duration::from_millis);
-    let text = Client::new(common, loaded)?.call(Method::POST, &["tabs", tab, what], Some(body), budget).await?;
+    let text =
+        Client::new(common, loaded)?.call(Method::POST, &["tabs", tab, what], Some(body), budget).await?;
     if common.json {
         output::line(&text);
         return Ok(ExitCode::SUCCESS);

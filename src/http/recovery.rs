@@ -102,7 +102,8 @@ fn asked(
     default: Duration,
 ) -> Result<(TabRow, Budget), ApiError> {
     let mut query = Fields::of_query(query);
-    let budget = if query.has("timeoutMs") { &query } else { &*fields }.budget(default, service.max_budget())?;
+    let budget =
+        if query.has("timeoutMs") { &query } else { &*fields }.budget(default, service.max_budget())?;
     check_profile(&mut query, fields)?;
     Ok((named(service, target)?, budget))
 }

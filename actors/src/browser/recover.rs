@@ -118,7 +118,11 @@ impl State {
                     (LastRecovery::Recovered(recovered.clone()), Event::TabRecovered(recovered.clone()))
                 }
                 Err(error) => {
-                    let tried = if let TabError::NotRecovered { tried, .. } = error { tried.clone() } else { Vec::new() };
+                    let tried = if let TabError::NotRecovered { tried, .. } = error {
+                        tried.clone()
+                    } else {
+                        Vec::new()
+                    };
                     let why = error.to_string();
                     tracing::warn!(tab = %id, why, "a tab was not brought back");
                     let event =
@@ -158,12 +162,7 @@ impl State {
     }
 
     /// Nobody asked for it; the reason may be over by now.
-    pub(super) async fn recover_by_itself(
-        &mut self,
-        myself: &ActorRef<BrowserMsg>,
-        id: TabId,
-        cause: Cause,
-    ) {
+    pub(super) async fn recover_by_itself(&mut self, myself: &ActorRef<BrowserMsg>, id: TabId, cause: Cause) {
         let Some(tab) = self.tabs.get_mut(&id) else { return };
         tab.pause = None;
         if recovery::trouble(&tab.shared).is_none() {
@@ -291,5 +290,6 @@ fn count(recovered: &Recovered) {
     metrics::counter!("tabvisor_tab_restarts_total", "cause" => recovered.cause.name(), "rung" => rung)
         .increment(1);
     #[expect(clippy::cast_precision_loss, reason = "milliseconds")]
-    metrics::histogram!("tabvisor_tab_recovery_seconds", "rung" => rung).record(recovered.took_ms as f64 / 1e3);
+    metrics::histogram!("tabvisor_tab_recovery_seconds", "rung" => rung)
+        .record(recovered.took_ms as f64 / 1e3);
 }

@@ -106,7 +106,10 @@ pub(super) fn outcome_word(outcome: Result<(), &TabError>) -> &'static str {
         Err("crashed") => "crashed",
         Err("tab_closed" | "tab_lost" | "browser_lost" | "stopping") => "closed",
         Err("overloaded") => "overloaded",
-        Err("tab_stuck" | "tab_restarting" | "invalid_argument" | "tab_not_found" | "stale_ref" | "ambiguous_ref") => "refused",
+        Err(
+            "tab_stuck" | "tab_restarting" | "invalid_argument" | "tab_not_found" | "stale_ref"
+            | "ambiguous_ref",
+        ) => "refused",
         Err(_) => "failed",
     }
 }

@@ -27,7 +27,7 @@ use crate::registry::Registry;
 #[cfg(test)]
 use crate::registry::TabHandle;
 use crate::root::{Root, RootArgs, RootMsg};
-use crate::shared::TabRow;
+use crate::row::TabRow;
 
 pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
 

@@ -31,7 +31,8 @@ impl Supervisor {
         let RestartRequest { rung, url } = request;
         let url = url.map(|url| navigate::check_url(&url)).transpose()?;
         if let Some(rung) = rung.filter(|rung| url.is_some() && *rung < Rung::Renderer) {
-            let why = format!("an address is loaded from the rung renderer on; {} keeps the page", rung.name());
+            let why =
+                format!("an address is loaded from the rung renderer on; {} keeps the page", rung.name());
             return Err(TabError::BadInput { field: "url", why });
         }
         self.recover(budget, |budget| Recover {

@@ -16,7 +16,7 @@ use crate::error::TabError;
 use crate::evaluates::EvaluatesMsg;
 use crate::ids::{BrowserId, TabId};
 use crate::registry::TabHandle;
-use crate::shared::TabRow;
+use crate::row::TabRow;
 use crate::tab::{self, TabMsg};
 
 impl Supervisor {

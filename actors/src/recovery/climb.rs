@@ -55,11 +55,7 @@ const INTERRUPT: Duration = Duration::from_millis(400);
 const PUBLISHED: Duration = Duration::from_millis(250);
 
 /// Brings a tab back.
-pub(crate) async fn climb(
-    mut ground: Ground,
-    plan: Plan,
-    budget: Budget,
-) -> Result<Recovered, TabError> {
+pub(crate) async fn climb(mut ground: Ground, plan: Plan, budget: Budget) -> Result<Recovered, TabError> {
     let id = ground.tab.id;
     let mut ladder = Ladder::new(plan.first, plan.last, plan.named, budget.deadline());
     let mut lost: Vec<Lost> = Vec::new();

@@ -109,7 +109,8 @@ impl Ladder {
     }
 
     fn next(&self, facts: Facts) -> Option<Rung> {
-        let open = |rung: &Rung| self.at.is_none_or(|at| *rung > at) && (self.first..=self.last).contains(rung);
+        let open =
+            |rung: &Rung| self.at.is_none_or(|at| *rung > at) && (self.first..=self.last).contains(rung);
         let wanted = |rung: &Rung| self.named && *rung == self.first && self.at.is_none();
         Rung::ALL.into_iter().filter(open).find(|rung| wanted(rung) || can_help(*rung, facts))
     }
@@ -206,18 +207,17 @@ mod tests {
         let at = now();
         let mut alone = Ladder::new(Rung::Terminate, Rung::Terminate, true, at + Duration::from_secs(1));
         let within = Duration::from_secs(1);
-        assert_eq!(alone.on(Event::Begin(Facts::default()), at), Effect::Climb { rung: Rung::Terminate, within });
+        assert_eq!(
+            alone.on(Event::Begin(Facts::default()), at),
+            Effect::Climb { rung: Rung::Terminate, within }
+        );
         let done = Event::Done { freed: false, ours: false, facts: Facts::default() };
         assert_eq!(alone.on(done, at), Effect::GaveUp(GaveUp::NothingHelped));
     }
 
     fn facts() -> impl Strategy<Value = Facts> {
-        (any::<[bool; 4]>(), 0u64..3).prop_map(|([dialog, interruptible, loading, crashed], generation)| Facts {
-            dialog,
-            interruptible,
-            loading,
-            crashed,
-            generation,
+        (any::<[bool; 4]>(), 0u64..3).prop_map(|([dialog, interruptible, loading, crashed], generation)| {
+            Facts { dialog, interruptible, loading, crashed, generation }
         })
     }
 

@@ -13,8 +13,8 @@ use tabvisor_page::recover::{self, Crash};
 use tokio::sync::oneshot;
 use url::Url;
 
-use super::{Cause, Lost};
 use super::climb::{Ground, Step};
+use super::{Cause, Lost};
 use crate::action;
 use crate::browser::BrowserMsg;
 use crate::dialog_watcher::{AnswerDialog, WatcherMsg};
@@ -24,6 +24,9 @@ const AT_ONCE: Duration = Duration::from_millis(500);
 /// How long a renderer may take to die by Chromium's hand: 28 ms where it can at all (measured).
 const CRASH: Duration = Duration::from_millis(500);
 
+/// How long a trace may take to name a process: 53 ms (measured), and ten seconds where the process
+/// is stopped.
+const TRACE: Duration = Duration::from_secs(1);
 /// How long a crash may take to be told of.
 const TOLD: Duration = Duration::from_millis(50);
 
@@ -131,8 +134,7 @@ impl Ground {
             return Step::default();
         }
         let Ok(Ok(successor)) = budget.run(told).await else { return Step::default() };
-        let mut lost =
-            vec![Lost::Refs, Lost::JsState, Lost::FormData, Lost::SessionStorage, Lost::History];
+        let mut lost = vec![Lost::Refs, Lost::JsState, Lost::FormData, Lost::SessionStorage, Lost::History];
         if successor.opener.is_some() {
             lost.push(Lost::Opener);
         }
@@ -166,15 +168,14 @@ impl Ground {
     /// Ends the renderer's process, where it is on this machine.
     async fn kill(&self, budget: &Budget) -> bool {
         let Some(browser) = self.process else { return false };
-        match *launch::stopped_renderers(browser) {
-            [] => {}
-            // A page that does not even die is one of these.
-            [pid] => return launch::kill_renderer(browser, pid),
-            _ => return false,
-        }
-        match self.process_of_renderer(budget).await {
+        match self.process_of_renderer(&budget.child(TRACE)).await {
             Ok(Some(pid)) => launch::kill_renderer(browser, pid),
             Ok(None) => false,
+            // Its process is stopped. Which one that is can only be told where there is one such.
+            Err(CdpError::Spent { .. }) => match *launch::stopped_renderers(browser) {
+                [pid] => launch::kill_renderer(browser, pid),
+                _ => false,
+            },
             Err(why) => {
                 tracing::debug!(tab = %self.tab.id, %why, "the process of a renderer was not found");
                 false

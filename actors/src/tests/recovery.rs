@@ -12,7 +12,7 @@ use crate::events::{Event, Item, Subscription};
 use crate::ids::TabId;
 use crate::limits::{Care, Limits, Recovery};
 use crate::recovery::{Cause, GaveUp, LastRecovery, Lost, RestartRequest, Rung};
-use crate::shared::TabState;
+use crate::row::TabState;
 
 const URL: &str = "http://fake.test/a";
 
@@ -90,10 +90,7 @@ async fn what_is_no_script_is_not_ended_by_terminate_and_the_page_is_left_as_it_
     let tab = world.loaded().await;
     world.fake.occupy(&world.target(tab), Kind::Native);
     let error = world.supervisor.terminate(tab, &budget(2_000)).await.unwrap_err();
-    assert!(
-        matches!(&error, TabError::NotRecovered { why: GaveUp::NothingHelped, .. }),
-        "{error:?}"
-    );
+    assert!(matches!(&error, TabError::NotRecovered { why: GaveUp::NothingHelped, .. }), "{error:?}");
     assert!(world.fake.calls("Page.crash").is_empty());
     assert!(world.fake.free(&world.target(tab)));
     world.run(tab, "QUICK", 5000).await.unwrap();
@@ -259,7 +256,8 @@ async fn a_page_on_which_work_waits_is_called_stuck_and_the_work_is_not_given_up
     let stuck = until(&mut events, |event| matches!(event, Event::TabStuck { .. })).await;
     assert!(matches!(stuck, Event::TabStuck { tab: stuck, .. } if stuck == tab));
     assert_eq!(world.supervisor.tab(tab).unwrap().state, TabState::Stuck);
-    let probed: Vec<_> = world.fake.calls("Performance.getMetrics").iter().map(|it| it.target.clone()).collect();
+    let probed: Vec<_> =
+        world.fake.calls("Performance.getMetrics").iter().map(|it| it.target.clone()).collect();
     assert!(probed.contains(&Some(world.target(tab))));
     assert!(!probed.contains(&Some(world.target(idle))), "a tab on which nothing waits is not asked");
     assert!(world.fake.free(&world.target(tab)));
@@ -294,11 +292,14 @@ async fn a_link_that_a_revived_page_never_answers_is_replaced_by_one_that_it_doe
     world.restart(tab, None, 20_000).await.unwrap();
     // The next session is one that its renderer does not know.
     let deaf = std::sync::Mutex::new(None);
-    world.fake.on("Runtime.evaluate").when(move |call| {
-        let mut deaf = deaf.lock().unwrap();
-        call.session.is_some() && *deaf.get_or_insert_with(|| call.session.clone()) == call.session
-    })
-    .act(Act::Never);
+    world
+        .fake
+        .on("Runtime.evaluate")
+        .when(move |call| {
+            let mut deaf = deaf.lock().unwrap();
+            call.session.is_some() && *deaf.get_or_insert_with(|| call.session.clone()) == call.session
+        })
+        .act(Act::Never);
     world.run(tab, "QUICK", 10_000).await.unwrap();
     world.stop().await;
 }

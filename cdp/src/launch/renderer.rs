@@ -14,8 +14,8 @@ pub fn kill_renderer(browser: u32, pid: u32) -> bool {
     true
 }
 
-/// The renderers of the browser whose process is `browser` that are stopped: one of them does nothing and
-/// hears nothing, and as long as there is one a trace of the browser takes ten seconds to begin (measured).
+/// The renderers of the browser whose process is `browser` that are stopped. Chromium does not tell which
+/// page such a one renders: the trace that would takes ten seconds to begin (measured).
 pub fn stopped_renderers(browser: u32) -> Vec<u32> {
     let all = proc::all();
     let renderers = all.iter().filter(|seen| is_renderer_of(browser, seen)).map(|seen| seen.id.pid);
@@ -43,7 +43,10 @@ mod tests {
         assert!(is_renderer_of(10, &renderer));
         assert!(!is_renderer_of(11, &renderer), "another browser's");
         assert!(!is_renderer_of(10, &Seen { zombie: true, ..renderer }));
-        assert!(!is_renderer_of(10, &seen(10, 10, "/usr/bin/chromium\0--type=renderer\0")), "the browser itself");
+        assert!(
+            !is_renderer_of(10, &seen(10, 10, "/usr/bin/chromium\0--type=renderer\0")),
+            "the browser itself"
+        );
         assert!(!is_renderer_of(10, &seen(13, 10, "/usr/bin/chromium --type=gpu-process\0")));
     }
 

@@ -46,7 +46,11 @@ struct FrameEntry {
 ///
 /// # Errors
 /// Every [`CdpError`]; another client's trace is a refusal.
-pub async fn process_of(session: &Session, main_frame: &str, budget: &Budget) -> Result<Option<u32>, CdpError> {
+pub async fn process_of(
+    session: &Session,
+    main_frame: &str,
+    budget: &Budget,
+) -> Result<Option<u32>, CdpError> {
     let mut events = session.subscribe(&["Tracing.dataCollected", "Tracing.tracingComplete"], 1024);
     let config = json!({
         "traceConfig": { "includedCategories": [CATEGORY] },

@@ -32,10 +32,12 @@ const MOST: u32 = 200_000;
 pub async fn end_timers(session: &Session, main_frame: &str, budget: &Budget) -> Result<(), CdpError> {
     let disabled = Disabled(session);
     // Answered once the page serves it, which it does after what runs was ended.
-    let disabling =
-        session.send("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await?;
+    let disabling = session.send("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await?;
     terminate(session, budget).await?;
-    budget.run(disabling).await.map_err(|spent| spent_on("Emulation.setScriptExecutionDisabled", spent))??;
+    budget
+        .run(disabling)
+        .await
+        .map_err(|spent| spent_on("Emulation.setScriptExecutionDisabled", spent))??;
     // The page may have its own idea of what clears a timer.
     let world = isolated::world(session, main_frame, budget).await?;
     let clear = json!({ "expression": clear(), "contextId": world, "returnByValue": true });
