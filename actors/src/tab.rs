@@ -307,7 +307,7 @@ async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
     let session = link.attach(&tab.target, &budget).await?;
     drop(place);
     let known = tab.page.borrow().clone();
-    let watching = state::set_up(&session, known, &patience(&tab, &budget)).await?;
+    let watching = state::set_up(&session, known, &patience(&tab, &budget), &budget).await?;
     Ok(Dialled { link, session, watching })
 }
 

@@ -1,5 +1,7 @@
 //! Faults in bad moments: each was a defect once.
 
+use std::time::Duration;
+
 use tabvisor_cdp::fake::{Act, DialogKind, FakeChrome, Kind};
 use tabvisor_cdp::task;
 use tabvisor_page::navigate::WaitUntil;
@@ -17,6 +19,20 @@ async fn until(events: &mut Subscription, wanted: impl Fn(&Event) -> bool) {
             _ => {}
         }
     }
+}
+
+/// The moment that a page gets to confirm what it may not be able to is not the browser's.
+#[tokio::test]
+async fn a_browser_that_is_slow_costs_no_actor_its_life() {
+    let world = World::new().await;
+    let slow = Act::delay(Duration::from_millis(400), Act::Default);
+    world.fake.on("Target.getTargetInfo").act(slow.clone());
+    world.fake.on("Page.getNavigationHistory").act(slow);
+    let tab = world.open().await;
+    let landed = world.supervisor.navigate(tab, "http://fake.test/", WaitUntil::Load, &budget(10_000)).await;
+    assert_eq!(landed.unwrap().url, "http://fake.test/");
+    assert_eq!(world.supervisor.tab(tab).unwrap().restarts, 0);
+    world.stop().await;
 }
 
 #[tokio::test]
