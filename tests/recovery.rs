@@ -6,6 +6,7 @@ mod support;
 use rustix::process::Signal;
 use support::stage::Stage;
 use support::{Running, int, kind, ms, processes, raw, secs};
+use tabvisor::events::{Event, Item, Subscription};
 use tabvisor::{Lost, Recovered, RestartRequest, Rung, Tab, TabState};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::task::{self, Task};
@@ -17,6 +18,7 @@ struct Scene {
     tab: Tab,
     url: String,
     sibling: Task<()>,
+    events: Subscription,
 }
 
 impl Scene {
@@ -38,7 +40,8 @@ impl Scene {
                 tokio::time::sleep(ms(10)).await;
             }
         });
-        Self { stage, running, tab, url, sibling }
+        let events = running.tabvisor.subscribe();
+        Self { stage, running, tab, url, sibling, events }
     }
 
     /// Starts a script in the page that does not come to its end, and waits until it has begun.
@@ -57,8 +60,19 @@ impl Scene {
         recovered
     }
 
+    /// Actors that did not live through it.
+    async fn restarted(&mut self) -> Vec<String> {
+        let mut all = Vec::new();
+        while let Ok(Some(Item::Event(told))) = Budget::new(ms(10)).run(self.events.next()).await {
+            if let Event::ActorRestarted { actor, cause, .. } = told.event {
+                all.push(format!("{actor}: {cause}"));
+            }
+        }
+        all
+    }
+
     /// What holds of every recovery.
-    async fn usable(self, recovered: &Recovered, rung: Rung) {
+    async fn usable(mut self, recovered: &Recovered, rung: Rung) {
         assert_eq!(recovered.rung, rung, "{recovered:?}");
         assert_eq!(recovered.tab_id, self.tab.id());
         assert_eq!(recovered.url, self.url);
@@ -66,7 +80,8 @@ impl Scene {
         let row = self.tab.row().unwrap();
         assert_eq!((row.url.as_str(), row.generation), (self.url.as_str(), recovered.generation));
         assert!(matches!(row.state, TabState::Ready | TabState::Busy), "{row:?}");
-        assert_eq!(row.restarts, u64::from(rung >= Rung::Renderer));
+        let restarted = self.restarted().await;
+        assert_eq!((row.restarts, &restarted), (u64::from(rung >= Rung::Renderer), &Vec::new()));
         assert!(self.tab.last_recovery().unwrap().is_some());
         assert!(!self.sibling.is_finished(), "the tab beside it did not answer");
         drop(self.sibling);

@@ -230,7 +230,6 @@ impl TabError {
             Self::Overloaded { .. } => "overloaded",
             Self::Stuck { .. } => "tab_stuck",
             Self::TabRestarting { .. } => "tab_restarting",
-            Self::NotRecovered { why: GaveUp::OutOfTime, .. } => "budget_exceeded",
             Self::NotRecovered { why: GaveUp::DocumentChanged, .. } => "document_changed",
             Self::NotRecovered { why: GaveUp::NothingHelped, .. } => "not_recovered",
             Self::StaleRef(_) => "stale_ref",
@@ -242,7 +241,8 @@ impl TabError {
             Self::Dialog(_) => "dialog_open",
             Self::Evaluate(error) => evaluate_kind(error),
             Self::Navigate(error) => navigate_kind(error),
-            Self::Budget { spent: Spent::Expired { .. }, .. } => "budget_exceeded",
+            Self::Budget { spent: Spent::Expired { .. }, .. }
+            | Self::NotRecovered { why: GaveUp::OutOfTime, .. } => "budget_exceeded",
             Self::Budget { spent: Spent::Cancelled { .. }, .. } => "aborted",
             Self::Cdp(error) => cdp_kind(error),
             Self::Stopping => "stopping",

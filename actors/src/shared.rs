@@ -3,7 +3,7 @@
 //! Each field has one writer, named beside it. Readers never wait for an actor: `GET /tabs`, the
 //! admission of a call and the race of a call against a dialog read from here.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use serde::Serialize;
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{DialOptions, Session};
 use tabvisor_page::condition::Condition;
-use tabvisor_page::dialog::{Dialog, DialogRecord, Policy};
+use tabvisor_page::dialog::{DialogRecord, Policy};
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
 use tabvisor_page::refs::{FrameId, Ref, StaleReason, StaleRef};
 use tabvisor_page::snapshot::Memory;
-use tabvisor_page::state::{Known, PageError};
+use tabvisor_page::state::Known;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use url::Url;

@@ -48,7 +48,7 @@ async fn a_tab_that_was_dead_before_we_came_is_kept_and_can_be_brought_back() {
         {
             break row.tab_id;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     };
     assert_eq!(world.run(tab, "QUICK", 5000).await.unwrap_err().kind(), "crashed");
     world.supervisor.navigate(tab, "http://fake.test/", WaitUntil::Load, &budget(5000)).await.unwrap();
@@ -123,12 +123,12 @@ async fn forty_openings_given_up_at_any_moment_leave_no_tab() {
         let opening = task::spawn(async move {
             supervisor.open(browser, "http://fake.test/", WaitUntil::Load, &budget(5000)).await.map(drop)
         });
-        tokio::time::sleep(std::time::Duration::from_micros(n * 150)).await;
+        tokio::time::sleep(Duration::from_micros(n * 150)).await;
         drop(opening);
     }
     world.fake.wait_until(|counts| counts.targets == 0).await;
     while !world.supervisor.tabs().is_empty() {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
     world.stop().await;
 }
@@ -161,7 +161,7 @@ async fn a_call_that_was_given_up_while_it_waited_is_ended_when_its_turn_comes()
     // Its turn comes only after it was given up.
     let handle = world.supervisor.handle(tab).unwrap();
     while handle.shared.evaluates.available_permits() < Limits::default().evaluates_per_tab {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert!(world.fake.free(&target));
     world.fake.wait_for_call(|call| call.method == "Runtime.terminateExecution").await;
