@@ -55,9 +55,7 @@ impl Scene {
 
     async fn restart(&self) -> Recovered {
         let recovered = self.tab.restart(RestartRequest::default(), secs(20)).await;
-        let recovered = recovered.unwrap_or_else(|error| panic!("{}: {error}", error.kind()));
-        println!("{recovered:?}");
-        recovered
+        recovered.unwrap_or_else(|error| panic!("{}: {error}", error.kind()))
     }
 
     /// Actors that did not live through it.

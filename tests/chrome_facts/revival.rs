@@ -43,7 +43,6 @@ async fn a_session_from_before_answers_after_a_revival_and_one_from_around_it_or
         };
         let mut answer = late.send("Runtime.evaluate", raw::script("1")).await;
         if silent(&mut answer).await {
-            println!("attached {when:?}: not answered");
             assert_eq!(bare.attach(&page.target).await.evaluate("1").await, 1);
         }
         assert_eq!(page.evaluate("1").await, 1, "{when:?}");
