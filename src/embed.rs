@@ -9,13 +9,13 @@ use tabvisor_actors::ids::{BrowserId, TabId};
 use tabvisor_actors::limits::Recovery;
 use tabvisor_actors::recovery::{LastRecovery, Recovered, RestartRequest};
 use tabvisor_actors::{
-    Act, Acted, DialogLog, Engine, EvaluateRequest, On, PageWatch, Screenshot, ScreenshotRequest, Supervisor,
-    TabRow,
+    Act, Acted, DialogLog, Engine, EvaluateRequest, On, PageWatch, Screenshot, ScreenshotRequest, Stepped,
+    Steps, Supervisor, TabRow, Wait, Waited,
 };
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::dialog::{Answer as DialogAnswer, DialogRecord};
 use tabvisor_page::evaluate::Value;
-use tabvisor_page::navigate::{Landed, WaitUntil};
+use tabvisor_page::navigate::{Landed, Move, WaitUntil};
 use tabvisor_page::snapshot::{Request, Snapshot};
 
 use crate::config::Config;
@@ -133,6 +133,15 @@ impl Tab {
         Ok(self.tabvisor.supervisor.navigate(self.id, url, WaitUntil::Load, &budget).await?)
     }
 
+    /// Goes back or forward in its history, or loads its page again, and waits until it has loaded.
+    ///
+    /// # Errors
+    /// [`TabError::Navigate`] and whatever ends a call.
+    pub async fn go(&self, to: Move, within: Duration) -> Result<Landed, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.go(self.id, to, WaitUntil::Load, &budget).await?)
+    }
+
     /// Reads the page: as text with refs, or as a list of nodes. Awaiting gives the [`Snapshot`].
     pub fn snapshot(&self, request: Request) -> TakeSnapshot {
         TakeSnapshot { tab: self.clone(), request, within: self.tabvisor.budgets.snapshot() }
@@ -146,6 +155,26 @@ impl Tab {
     pub async fn act(&self, act: Act, within: Duration) -> Result<Acted, Error> {
         let budget = self.tabvisor.budget(within)?;
         Ok(self.tabvisor.supervisor.act_on(self.id, act, &budget).await?)
+    }
+
+    /// Waits until everything has held that `wait` names, one after the other, all within `within`.
+    /// It begins behind the actions that were asked for before; those that come after are not held up.
+    ///
+    /// # Errors
+    /// [`TabError::Wait`] with what was missing, [`TabError::Dialog`], and whatever ends a call.
+    pub async fn wait(&self, wait: Wait, within: Duration) -> Result<Waited, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.wait(self.id, wait, &budget).await?)
+    }
+
+    /// Does several steps on it, one after the other, all within `within`; the answer says what became
+    /// of each, and why not all were done.
+    ///
+    /// # Errors
+    /// Bad input, [`TabError::TabClosed`]; a step that fails is told in the answer.
+    pub async fn steps(&self, steps: Steps, within: Duration) -> Result<Stepped, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.steps(self.id, steps, &budget).await?)
     }
 
     /// Takes a picture of it.
@@ -230,6 +259,15 @@ impl Tab {
     /// [`TabError::TabClosed`], [`TabError::BrowserLost`].
     pub fn set_recovery_policy(&self, policy: Recovery) -> Result<(), TabError> {
         self.tabvisor.supervisor.set_recovery_policy(self.id, policy)
+    }
+
+    /// Brings it to the front of its window. Possible also when its page is stuck.
+    ///
+    /// # Errors
+    /// [`TabError::TabClosed`] and whatever ends a call.
+    pub async fn focus(&self) -> Result<(), Error> {
+        let budget = self.tabvisor.budget(self.tabvisor.budgets.action())?;
+        Ok(self.tabvisor.supervisor.focus(self.id, &budget).await?)
     }
 
     /// Closes it. Always possible, also when its page is stuck.

@@ -39,13 +39,15 @@ pub use tabvisor_actors::limits::{Care, Limits, Recovery};
 pub use tabvisor_actors::recovery::{Cause, GaveUp, LastRecovery, Lost, Recovered, RestartRequest, Rung};
 pub use tabvisor_actors::{
     Act, Acted, At, BrowserFacts, BrowserSpec, DialogLog, Ended, Engine, EvaluateRequest, Evaluated,
-    FallbackReason, Named, On, PageWatch, Queue, Screenshot, ScreenshotRequest, ShotOf, Source, Supervisor,
-    TabRow, TabState,
+    FallbackReason, Held, Named, On, PageWatch, Queue, Screenshot, ScreenshotRequest, ShotOf, Source, Step,
+    StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped, Supervisor, TabRow, TabState, Wait,
+    Waited,
 };
 pub use tabvisor_cdp::budget::Budget;
 pub use tabvisor_cdp::launch::LaunchOptions;
 pub use tabvisor_page::evaluate::{BlockedBy, EvaluateError, Expiry, Missing, Phase, Thrown, Value};
-pub use tabvisor_page::navigate::{NavigateError, WaitUntil};
+pub use tabvisor_page::navigate::{Landed, LoadFailure, Move, NavigateError, WaitUntil};
+pub use tabvisor_page::wait::{Late, LoadState};
 pub use tabvisor_page::{act, dialog, screenshot, snapshot, state};
 
 /// Why a call of this crate gave no result.

@@ -14,6 +14,7 @@ use tabvisor_page::navigate::{BadUrl, NavigateError};
 use tabvisor_page::refs::StaleRef;
 use tabvisor_page::screenshot::ShotError;
 use tabvisor_page::snapshot::SnapshotError;
+use tabvisor_page::wait::{Late, WaitError};
 
 use crate::ids::{Epoch, TabId};
 use crate::recovery::{GaveUp, Rung};
@@ -35,6 +36,12 @@ pub enum TabError {
     /// The address may not be navigated to; nothing was sent.
     #[error(transparent)]
     BadUrl(#[from] BadUrl),
+    /// The configuration does not allow it; nothing was sent.
+    #[error("{why}")]
+    Denied {
+        /// What does not, in words.
+        why: &'static str,
+    },
     /// No tab ever had this name.
     #[error("tab not found: {tab}")]
     TabNotFound {
@@ -130,6 +137,9 @@ pub enum TabError {
     /// The action was not done, or is not known to have been.
     #[error(transparent)]
     Act(ActError),
+    /// What was waited for did not happen within the budget.
+    #[error(transparent)]
+    Wait(Box<Late>),
     /// The dialog that was to be answered is not open.
     #[error(transparent)]
     NoDialog(NotPending),
@@ -222,6 +232,7 @@ impl TabError {
                 "invalid_argument"
             }
             Self::BadUrl(_) => "navigation_blocked",
+            Self::Denied { .. } => "denied",
             Self::TabNotFound { .. } => "tab_not_found",
             Self::TabClosed { .. } => "tab_closed",
             Self::TabLost { .. } => "tab_lost",
@@ -237,6 +248,7 @@ impl TabError {
             Self::Snapshot(error) => snapshot_kind(error),
             Self::Screenshot(error) => shot_kind(error),
             Self::Act(error) => act_kind(error),
+            Self::Wait(_) => "timeout",
             Self::NoDialog(_) => "no_dialog",
             Self::Dialog(_) => "dialog_open",
             Self::Evaluate(error) => evaluate_kind(error),
@@ -253,12 +265,26 @@ impl TabError {
     /// Whose doing it is.
     pub fn origin(&self) -> Origin {
         match self.kind() {
-            "invalid_argument" | "navigation_blocked" | "tab_not_found" | "no_dialog" | "aborted"
-            | "too_large" => Origin::Caller,
-            "threw" | "does_not_compile" | "stale_ref" | "ambiguous_ref" | "document_changed"
-            | "no_match" | "ambiguous" | "not_visible" | "moving" | "disabled" | "covered"
-            | "not_editable" | "timeout" | "dialog_open" | "navigated" | "navigation_failed"
-            | "no_document" => Origin::Page,
+            "invalid_argument" | "navigation_blocked" | "denied" | "no_history" | "tab_not_found"
+            | "no_dialog" | "aborted" | "too_large" => Origin::Caller,
+            "threw"
+            | "does_not_compile"
+            | "stale_ref"
+            | "ambiguous_ref"
+            | "document_changed"
+            | "no_match"
+            | "ambiguous"
+            | "not_visible"
+            | "moving"
+            | "disabled"
+            | "covered"
+            | "not_editable"
+            | "timeout"
+            | "dialog_open"
+            | "navigated"
+            | "navigation_failed"
+            | "no_document"
+            | "navigation_cancelled" => Origin::Page,
             "tab_closed" | "tab_lost" | "tab_stuck" | "tab_restarting" | "not_recovered" | "crashed"
             | "not_rendering" => Origin::Tab,
             "browser_lost" | "unavailable" | "link_failed" | "protocol" => Origin::Browser,
@@ -299,6 +325,15 @@ impl From<SnapshotError> for TabError {
         match error {
             SnapshotError::Link(error) => error.into(),
             other => Self::Snapshot(other),
+        }
+    }
+}
+
+impl From<WaitError> for TabError {
+    fn from(error: WaitError) -> Self {
+        match error {
+            WaitError::TimedOut(late) => Self::Wait(late),
+            WaitError::Act(error) => error.into(),
         }
     }
 }
@@ -370,6 +405,8 @@ fn navigate_kind(error: &NavigateError) -> &'static str {
     match error {
         NavigateError::Failed { .. } => "navigation_failed",
         NavigateError::NoDocument { .. } => "no_document",
+        NavigateError::Dismissed => "navigation_cancelled",
+        NavigateError::NoHistory(_) => "no_history",
         NavigateError::TimedOut { .. } => "timeout",
         NavigateError::Aborted { .. } => "aborted",
         NavigateError::Dialog { .. } => "dialog_open",

@@ -43,8 +43,11 @@ mod tab_supervisor;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Act, Acted, At, Named, Screenshot, ScreenshotRequest, ShotOf};
-pub use facade::{Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, On, Supervisor};
+pub use action::{Act, Acted, At, Held, Named, Screenshot, ScreenshotRequest, ShotOf, Wait, Waited};
+pub use facade::{
+    Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, On, Step, StepDone, StepKind, StepResult,
+    Stepped, Steps, StopReason, Stopped, Supervisor,
+};
 pub use page_watch::PageWatch;
 pub use root::BrowserSpec;
 pub use row::{Queue, TabRow, TabState};

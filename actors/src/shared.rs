@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{DialOptions, Session};
+use tabvisor_page::act::Viewport;
 use tabvisor_page::condition::Condition;
 use tabvisor_page::dialog::{DialogRecord, Policy};
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
@@ -170,6 +171,8 @@ pub(crate) struct TabShared {
     pub(crate) page: Arc<watch::Sender<Known>>,
     /// Its refs and what snapshots showed; used by actions and evaluates, never across an await.
     snapshots: Arc<Mutex<Memory>>,
+    /// What was asked for that a page session forgets when it ends; written by actions.
+    kept: Arc<Mutex<Kept>>,
     /// Of its actors, by TabSupervisor, and of its page, by Browser.
     pub(crate) restarts: Arc<AtomicU64>,
     /// Why an actor of its was restarted last; written by TabSupervisor.
@@ -182,6 +185,14 @@ pub(crate) struct TabShared {
     pub(crate) last_recovery: Arc<Mutex<Option<LastRecovery>>>,
     /// When its dead page was brought back last; written by DialogWatcher.
     pub(crate) revived: Mutex<Option<Instant>>,
+}
+
+/// What a caller asked for once and expects to last, and Chromium forgets with the page session: it
+/// is given to every new one, after a restart of the actor or of the tab on another target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// The size of the viewport; the window's where nobody asked for one.
+    pub(crate) viewport: Option<Viewport>,
 }
 
 /// Since when a page does not answer.
@@ -285,6 +296,7 @@ impl TabShared {
             actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),
             page: Arc::new(watch::Sender::new(Known::default())),
             snapshots: Arc::default(),
+            kept: Arc::default(),
             restarts: Arc::default(),
             last_failure: Mutex::default(),
             recovery: Arc::new(Mutex::new(browser.care.recovery)),
@@ -305,6 +317,7 @@ impl TabShared {
             dialogs: Arc::clone(&self.dialogs),
             page: Arc::clone(&self.page),
             snapshots: Arc::clone(&self.snapshots),
+            kept: Arc::clone(&self.kept),
             restarts: Arc::clone(&self.restarts),
             recovery: Arc::clone(&self.recovery),
             recovering: Arc::clone(&self.recovering),
@@ -340,6 +353,11 @@ impl TabShared {
             return Err(TabError::TabRestarting { tab: self.id, sent: false });
         }
         Ok(())
+    }
+
+    /// What a new page session has to be given again.
+    pub(crate) fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Its refs and what snapshots showed.

@@ -11,13 +11,17 @@
 //!
 //! Supervised by: [`TabSupervisor`](crate::tab_supervisor), permanent; started last, since nobody
 //! may navigate before the watcher listens.
-//! Children: at most one `Action`, and the dialler; temporary.
+//! Children: at most one `Action` at work, waits that let others pass, and the dialler; temporary.
+//!
+//! A wait takes its turn, so that it begins behind what was asked for before it. Then it only looks,
+//! and what it waits for may be what the next action brings about: so it does not keep its place.
 //!
 //! What waits when it fails is given back and done by the next one in its place.
 //!
 //! It never: awaits Chromium in `handle`, starts a second action beside one at work, waits for a
 //! slow action before it answers one that expired in the queue.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +30,7 @@ use tabvisor_cdp::budget::{Budget, Spent};
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{Link, LinkOptions, Purpose, Session};
 use tabvisor_cdp::task::{self, Task};
+use tabvisor_page::act::ActError;
 use tabvisor_page::frame_sessions::{FrameChange, FrameSessions};
 use tabvisor_page::state::{self, PageState, Watching};
 use tokio::sync::OwnedSemaphorePermit;
@@ -75,6 +80,16 @@ pub(crate) struct State {
     closed: Option<Task<()>>,
     queue: ActionQueue<Waiting>,
     at_work: Option<AtWork>,
+    /// Waits that had their turn and let others pass.
+    watching: HashMap<ActorId, AtWork>,
+    failing: Option<Failing>,
+}
+
+/// It fails as soon as what was begun has said what became of it.
+struct Failing {
+    why: String,
+    as_link: CdpError,
+    _last_words: Vec<Task<()>>,
 }
 
 /// The page link, what is watched over it, and the sessions on its frames.
@@ -111,6 +126,8 @@ struct AtWork {
 const DIAL: Duration = Duration::from_secs(10);
 /// How long a closed tab may take to be known as closed.
 const GONE_WITHIN: Duration = Duration::from_secs(5);
+/// How long an action whose link is gone may take to say what of it was sent.
+const LAST_WORDS: Duration = Duration::from_millis(50);
 /// A net, as in [`Evaluates`](crate::evaluates).
 const KILL_GRACE: Duration = Duration::from_secs(1);
 
@@ -127,6 +144,8 @@ impl Actor for Tab {
             closed: None,
             queue: ActionQueue::default(),
             at_work: None,
+            watching: HashMap::new(),
+            failing: None,
         })
     }
 
@@ -161,13 +180,22 @@ impl Actor for Tab {
                 }
             }
             TabMsg::Overdue(id) => {
-                if let Some(work) = state.at_work.as_ref().filter(|work| work.cell.get_id() == id) {
-                    tracing::error!(tab = %state.tab.id, action = work.name, "an action did not answer inside its budget");
+                let at_work = state.at_work.as_ref().filter(|work| work.cell.get_id() == id);
+                if let Some(work) = at_work.or(state.watching.get(&id)) {
+                    if state.failing.is_none() {
+                        tracing::error!(tab = %state.tab.id, action = work.name, "an action did not answer inside its budget");
+                    }
                     work.cell.kill();
                 }
             }
-            TabMsg::LinkClosed(cause) => return state.fail(format!("the page link closed: {cause}")),
-            TabMsg::Blind(why) => return state.fail(format!("the page is not watched any more: {why}")),
+            TabMsg::LinkClosed(cause) => {
+                let why = format!("the page link closed: {cause}");
+                return state.fail_after_last_words(&myself, why, CdpError::LinkClosed(cause));
+            }
+            TabMsg::Blind(error) => {
+                let why = format!("the page is not watched any more: {error}");
+                return state.fail_after_last_words(&myself, why, error);
+            }
         }
         Ok(())
     }
@@ -200,14 +228,46 @@ impl Actor for Tab {
             });
         } else if state.at_work.as_ref().is_some_and(|work| work.cell.get_id() == id) {
             let Some(end) = leaf::end::<ActionReply>(event) else { return Ok(()) };
-            state.settle(end);
+            state.queue.done();
+            if let Some(work) = state.at_work.take() {
+                state.settle(work, end);
+            }
+        } else if state.watching.contains_key(&id) {
+            let Some(end) = leaf::end::<ActionReply>(event) else { return Ok(()) };
+            if let Some(work) = state.watching.remove(&id) {
+                state.settle(work, end);
+            }
         }
+        state.fail_if_silent()?;
         state.start_next(&myself).await;
         Ok(())
     }
 }
 
 impl State {
+    /// The action at work hears by itself that its link is gone, and knows what of it was sent.
+    fn fail_after_last_words(
+        &mut self,
+        myself: &ActorRef<TabMsg>,
+        why: String,
+        as_link: CdpError,
+    ) -> Result<(), ActorProcessingErr> {
+        let begun = self.at_work.iter().chain(self.watching.values()).map(|work| work.cell.get_id());
+        let last_words = begun.map(|id| later(myself, LAST_WORDS, TabMsg::Overdue(id))).collect();
+        self.failing = Some(Failing { why, as_link, _last_words: last_words });
+        self.fail_if_silent()
+    }
+
+    fn fail_if_silent(&mut self) -> Result<(), ActorProcessingErr> {
+        if self.at_work.is_some() || !self.watching.is_empty() {
+            return Ok(());
+        }
+        match self.failing.take() {
+            Some(Failing { why, .. }) => self.fail(why),
+            None => Ok(()),
+        }
+    }
+
     /// Gives back what waits, so that it can be done by the next one in this place.
     fn fail(&mut self, why: String) -> Result<(), ActorProcessingErr> {
         for Waiting { act, .. } in self.queue.drain() {
@@ -235,13 +295,13 @@ impl State {
     async fn start_next(&mut self, myself: &ActorRef<TabMsg>) {
         let Some(Page { session, frames, .. }) = &self.page else { return };
         // What waits is given back once that is heard of.
-        if session.is_link_closed() {
+        if self.failing.is_some() || session.is_link_closed() {
             return;
         }
         let stage = Stage { tab: Arc::clone(&self.tab), session: session.clone(), frames: frames.clone() };
         while let Some(Waiting { act, .. }) = self.queue.start_next() {
             let Act { action, budget, reply, permit } = act;
-            let name = action.name();
+            let (name, lets_pass) = (action.name(), action.lets_pass());
             let work = action::perform(stage.clone(), action, budget.clone());
             let error = match (budget.check(), reply.is_closed()) {
                 (Err(spent), _) => {
@@ -259,6 +319,11 @@ impl State {
                 Ok(cell) => {
                     let overdue = later(myself, budget.left() + KILL_GRACE, TabMsg::Overdue(cell.get_id()));
                     let work = AtWork { cell, name, budget, reply, _permit: permit, _overdue: overdue };
+                    if lets_pass {
+                        self.watching.insert(work.cell.get_id(), work);
+                        self.queue.done();
+                        continue;
+                    }
                     self.at_work = Some(work);
                     return;
                 }
@@ -270,15 +335,16 @@ impl State {
         }
     }
 
-    /// The one place where the action at work is answered.
-    fn settle(&mut self, end: End<ActionReply>) {
-        let Some(work) = self.at_work.take() else { return };
-        self.queue.done();
+    /// The one place where an action that was begun is answered.
+    fn settle(&self, work: AtWork, end: End<ActionReply>) {
         let outcome = match end {
             End::Done(outcome) => outcome,
-            End::Killed => match work.budget.check() {
-                Err(spent) => Err(TabError::Budget { spent, doing: "acting on the page", sent: true }),
-                Ok(()) => Err(TabError::Internal("the action was killed".into())),
+            End::Killed => match (work.budget.check(), &self.failing) {
+                (Err(spent), _) => Err(TabError::Budget { spent, doing: "acting on the page", sent: true }),
+                (Ok(()), Some(failing)) => {
+                    Err(TabError::Act(ActError::Link { error: failing.as_link.clone(), sent: true }))
+                }
+                (Ok(()), None) => Err(TabError::Internal("the action was killed".into())),
             },
             End::Panicked(why) => {
                 metrics::counter!("tabvisor_crashes_total", "what" => "actor").increment(1);
@@ -306,6 +372,11 @@ async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
     let link = Link::connect(&address, &tab.browser.dial.get(), options, &budget).await?;
     let session = link.attach(&tab.target, &budget).await?;
     drop(place);
+    let kept = *tab.kept();
+    if let Some(viewport) = kept.viewport {
+        // A stuck page does not answer this; it hears of it all the same.
+        let _ = viewport.apply(&session, &patience(&tab, &budget)).await;
+    }
     let known = tab.page.borrow().clone();
     let watching = state::set_up(&session, known, &patience(&tab, &budget), &budget).await?;
     Ok(Dialled { link, session, watching })

@@ -12,6 +12,7 @@
 //! | [`frame_sessions`] | sessions on frames that live in processes of their own |
 //! | [`recover`] | what brings a stuck page back |
 //! | [`refs`] | names for elements that never lie |
+//! | [`wait`] | waiting until a page shows something, has an address, is loaded or quiet |
 //! | [`condition`] | what makes every call on a tab answer at once: a dialog, a crash |
 //! | [`clock`] | the page's clock against ours |
 //!
@@ -31,3 +32,4 @@ pub mod refs;
 pub mod screenshot;
 pub mod snapshot;
 pub mod state;
+pub mod wait;

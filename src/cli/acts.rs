@@ -27,6 +27,25 @@ struct Told {
     observed: Value,
     #[serde(default)]
     opened_tabs: Vec<String>,
+    /// Of a picture.
+    path: Option<String>,
+    /// Of a batch.
+    results: Option<Vec<Child>>,
+    stopped: Option<Stopped>,
+}
+
+/// What became of one action of a batch.
+#[derive(Deserialize)]
+struct Child {
+    ok: bool,
+    error: Option<String>,
+    url: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Stopped {
+    reason: String,
+    skipped: usize,
 }
 
 /// Does what a verb says and prints what the page saw of it.
@@ -41,14 +60,30 @@ pub(super) async fn act(common: &Common, loaded: &Loaded, verb: Verb) -> Result<
     // Without a budget of ours the service's own holds, which is at most its largest one.
     let budget = on.timeout_ms.map_or_else(|| loaded.config.limits.max_budget(), Duration::from_millis);
     let text = Client::new(common, loaded)?.call(Method::POST, path, Some(body), budget).await?;
+    let told: Told = read(&text)?;
+    // One that failed is a failure, whatever came after it.
+    let failed = told.results.iter().flatten().any(|child| !child.ok);
+    let code = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     if common.json {
         output::line(&text);
-        return Ok(ExitCode::SUCCESS);
+        return Ok(code);
     }
-    let told: Told = read(&text)?;
+    for (number, child) in told.results.iter().flatten().enumerate() {
+        output::line(&clean(&child.line(number + 1)));
+    }
+    if let Some(Stopped { reason, skipped }) = &told.stopped {
+        output::line(&clean(&format!("stopped ({reason}); {skipped} not begun")));
+    }
     if told.blocked_by_dialog {
         say_blocked(told.browser_state);
-        return Ok(ExitCode::SUCCESS);
+        return Ok(code);
+    }
+    if told.results.is_some() {
+        return Ok(code);
+    }
+    if let Some(path) = told.path {
+        output::line(&clean(&path));
+        return Ok(code);
     }
     let place = told.url.map_or_else(String::new, |url| format!(" on {url}"));
     let effect = told.effect.map_or_else(String::new, |effect| format!(" ({effect})"));
@@ -60,6 +95,17 @@ pub(super) async fn act(common: &Common, loaded: &Loaded, verb: Verb) -> Result<
         output::line(&clean(&format!("it opened tab {tab}")));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+impl Child {
+    fn line(&self, number: usize) -> String {
+        let went = self.url.as_ref().map_or_else(String::new, |url| format!(", now on {url}"));
+        match &self.error {
+            Some(error) => format!("{number} failed: {error}{went}"),
+            None if self.ok => format!("{number} ok{went}"),
+            None => format!("{number} failed{went}"),
+        }
+    }
 }
 
 /// What is done, in words; where; to which route; with which body.
@@ -101,10 +147,36 @@ fn asked(verb: Verb) -> Result<(String, OnTab, &'static [&'static str], Value), 
             (format!("selected {} in ref {element}", values.join(", ")), on, ACT, body)
         }
         Verb::Fill { fields, on } => {
-            let fields: Value = serde_json::from_str(&fields)
-                .map_err(|why| Failure::usage(format!("--fields is no JSON: {why}")))?;
-            ("filled the fields".into(), on, ACT, json!({ "kind": "fill", "fields": fields }))
+            ("filled the fields".into(), on, ACT, json!({ "kind": "fill", "fields": fields.read()? }))
         }
+        Verb::Wait { selector, time, text, text_gone, element, address, load, function, on } => {
+            let body = json!({
+                "kind": "wait", "selector": selector, "timeMs": time, "text": text, "textGone": text_gone,
+                "ref": element, "url": address, "loadState": load, "fn": function,
+            });
+            ("waited".into(), on, ACT, body)
+        }
+        Verb::Batch { actions, go_on, on } => {
+            let body = json!({ "kind": "batch", "actions": actions.read()?, "stopOnError": !go_on });
+            ("did the actions".into(), on, ACT, body)
+        }
+        Verb::Resize { width, height, on } => {
+            let body = json!({ "kind": "resize", "width": width, "height": height });
+            (format!("resized to {width}x{height}"), on, ACT, body)
+        }
+        Verb::Screenshot { target, full_page, element, css, labels, format, on } => {
+            let body = json!({
+                "fullPage": full_page, "ref": element, "element": css, "labels": labels, "type": format,
+            });
+            ("took a picture".into(), OnTab::or(target, on), &["screenshot"], body)
+        }
+        Verb::Focus { target, timeout_ms } => {
+            let what = format!("focused {target}");
+            (what, OnTab { tab: Some(target), timeout_ms }, &["tabs", "focus"], json!({}))
+        }
+        Verb::Back(on) => ("went back".into(), on, &["navigate", "back"], json!({})),
+        Verb::Forward(on) => ("went forward".into(), on, &["navigate", "forward"], json!({})),
+        Verb::Reload(on) => ("loaded again".into(), on, &["navigate", "reload"], json!({})),
         Verb::Navigate { address, on } => ("navigated".into(), on, &["navigate"], json!({ "url": address })),
         Verb::Dialog { answer: Answer { accept, .. }, prompt, dialog_id, on } => {
             let body = json!({ "accept": accept, "promptText": prompt, "dialogId": dialog_id });

@@ -1,7 +1,11 @@
 //! What can be said on the command line to do something on a page.
 
-use clap::{Args, Subcommand};
+use std::path::{Path, PathBuf};
 
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use super::failure::Failure;
 use super::flags::positive;
 
 /// Which tab, and for how long.
@@ -9,7 +13,7 @@ use super::flags::positive;
 pub(super) struct OnTab {
     /// The tab: its id (t1), label or target id; without it the last used one
     #[arg(long, visible_alias = "target-id", value_name = "TAB")]
-    tab: Option<String>,
+    pub(super) tab: Option<String>,
     /// Milliseconds until the answer, whatever the page does
     #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
     pub(super) timeout_ms: Option<u64>,
@@ -25,6 +29,56 @@ pub(super) struct Answer {
     /// Cancel
     #[arg(long)]
     dismiss: bool,
+}
+
+/// Where the fields of a form are written.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(super) struct FieldsOf {
+    /// JSON: `[{"ref": "e1", "value": "Ada"}, ...]`
+    #[arg(long, value_name = "JSON")]
+    fields: Option<String>,
+    /// The same in a file; `-` for standard input
+    #[arg(long, value_name = "PATH")]
+    fields_file: Option<PathBuf>,
+}
+
+/// Where the actions of a batch are written.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(super) struct Actions {
+    /// JSON: `[{"kind": "click", "ref": "e1"}, ...]`
+    #[arg(long, value_name = "JSON")]
+    actions: Option<String>,
+    /// The same in a file; `-` for standard input
+    #[arg(long, value_name = "PATH")]
+    actions_file: Option<PathBuf>,
+}
+
+impl FieldsOf {
+    pub(super) fn read(self) -> Result<Value, Failure> {
+        json_of("--fields", self.fields, self.fields_file)
+    }
+}
+
+impl Actions {
+    pub(super) fn read(self) -> Result<Value, Failure> {
+        json_of("--actions", self.actions, self.actions_file)
+    }
+}
+
+fn json_of(flag: &str, text: Option<String>, file: Option<PathBuf>) -> Result<Value, Failure> {
+    let text = match (text, file) {
+        (Some(text), _) => text,
+        (None, Some(file)) if file == Path::new("-") => {
+            let unread = |why| Failure::usage(format!("standard input could not be read: {why}"));
+            std::io::read_to_string(std::io::stdin()).map_err(unread)?
+        }
+        (None, Some(file)) => std::fs::read_to_string(&file)
+            .map_err(|why| Failure::usage(format!("{} could not be read: {why}", file.display())))?,
+        (None, None) => String::new(),
+    };
+    serde_json::from_str(&text).map_err(|why| Failure::usage(format!("{flag} is no JSON: {why}")))
 }
 
 #[derive(Debug, Subcommand)]
@@ -121,12 +175,96 @@ pub(super) enum Verb {
     },
     /// Fill several fields
     Fill {
-        /// JSON: `[{"ref": "e1", "value": "Ada"}, ...]`
-        #[arg(long, value_name = "JSON")]
-        fields: String,
+        #[command(flatten)]
+        fields: FieldsOf,
         #[command(flatten)]
         on: OnTab,
     },
+    /// Wait until a page shows something, has an address, or is loaded
+    Wait {
+        /// A CSS selector; any element that it matches can be seen
+        selector: Option<String>,
+        /// So many milliseconds, at most 30000
+        #[arg(long, value_name = "MS")]
+        time: Option<u64>,
+        /// The page shows this text
+        #[arg(long)]
+        text: Option<String>,
+        /// The page does not show this text
+        #[arg(long, value_name = "TEXT")]
+        text_gone: Option<String>,
+        /// The element of this ref can be seen
+        #[arg(long = "ref", value_name = "REF")]
+        element: Option<String>,
+        // Not `url`: that is the service's.
+        /// The page has such an address: a part of it, or a glob such as **/done*
+        #[arg(long, value_name = "URL")]
+        address: Option<String>,
+        /// How far it is loaded
+        #[arg(long, value_parser = ["load", "domcontentloaded", "networkidle"])]
+        load: Option<String>,
+        /// This gives something true
+        #[arg(long = "fn", value_name = "CODE", allow_hyphen_values = true)]
+        function: Option<String>,
+        #[command(flatten)]
+        on: OnTab,
+    },
+    /// Do several actions, one after the other
+    Batch {
+        #[command(flatten)]
+        actions: Actions,
+        /// Go on after one that failed
+        #[arg(long = "continue")]
+        go_on: bool,
+        #[command(flatten)]
+        on: OnTab,
+    },
+    /// Give a page a viewport of this size, in CSS pixels
+    Resize {
+        #[arg(value_parser = clap::value_parser!(u32).range(1..=8192))]
+        width: u32,
+        #[arg(value_parser = clap::value_parser!(u32).range(1..=8192))]
+        height: u32,
+        #[command(flatten)]
+        on: OnTab,
+    },
+    /// Take a picture; it is a file where the service runs
+    Screenshot {
+        /// The tab; without it the last used one
+        #[arg(conflicts_with = "tab")]
+        target: Option<String>,
+        /// All of the page
+        #[arg(long)]
+        full_page: bool,
+        /// The element of this ref
+        #[arg(long = "ref", value_name = "REF", conflicts_with_all = ["full_page", "css"])]
+        element: Option<String>,
+        /// The element that this CSS selector matches
+        #[arg(long = "element", id = "css", value_name = "CSS", conflicts_with = "full_page")]
+        css: Option<String>,
+        /// With the refs drawn onto it
+        #[arg(long)]
+        labels: bool,
+        /// What kind of file
+        #[arg(long = "type", value_name = "TYPE", value_parser = ["png", "jpeg"])]
+        format: Option<String>,
+        #[command(flatten)]
+        on: OnTab,
+    },
+    /// Bring a tab to the front
+    Focus {
+        /// The tab: its id (t1), label or target id
+        target: String,
+        /// Milliseconds until the answer
+        #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
+        timeout_ms: Option<u64>,
+    },
+    /// Go back in the history of a tab
+    Back(OnTab),
+    /// Go forward in the history of a tab
+    Forward(OnTab),
+    /// Load the page of a tab again
+    Reload(OnTab),
     /// Load an address in a tab
     Navigate {
         /// http, https or about:blank
@@ -151,6 +289,11 @@ pub(super) enum Verb {
 }
 
 impl OnTab {
+    /// Where a tab is named in another place.
+    pub(super) fn or(tab: Option<String>, on: Self) -> Self {
+        Self { tab: tab.or(on.tab), ..on }
+    }
+
     pub(super) fn tab(&self) -> Option<&str> {
         self.tab.as_deref()
     }

@@ -46,6 +46,7 @@ impl Config {
             ("budgets.evaluate_ms", budgets.evaluate_ms),
             ("budgets.navigate_ms", budgets.navigate_ms),
             ("budgets.snapshot_ms", budgets.snapshot_ms),
+            ("budgets.wait_ms", budgets.wait_ms),
             ("budgets.action_ms", budgets.action_ms),
         ] {
             within(key, value, 1..=limits.max_budget_ms)?;

@@ -67,6 +67,8 @@ pub struct Budgets {
     pub navigate_ms: u64,
     /// Snapshots.
     pub snapshot_ms: u64,
+    /// A wait.
+    pub wait_ms: u64,
     /// Any other action.
     pub action_ms: u64,
 }
@@ -78,6 +80,7 @@ impl Default for Budgets {
             evaluate_ms: 20_000,
             navigate_ms: 20_000,
             snapshot_ms: 20_000,
+            wait_ms: 20_000,
             action_ms: 8_000,
         }
     }
@@ -102,6 +105,11 @@ impl Budgets {
     /// A snapshot.
     pub fn snapshot(&self) -> Duration {
         Duration::from_millis(self.snapshot_ms)
+    }
+
+    /// A wait.
+    pub fn wait(&self) -> Duration {
+        Duration::from_millis(self.wait_ms)
     }
 
     /// Any other action.

@@ -14,15 +14,15 @@ use crate::TabError;
 use super::dialogs::BrowserState;
 use super::error::{ApiError, Code};
 use super::fields::Fields;
-use super::kinds::{self, KINDS, OTHER_KINDS};
+use super::kinds::{self, KINDS};
 use super::service::{Service, check_profile, is_internal};
-use super::{body, json, record_overrun};
+use super::{batch, body, json, record_overrun, wait};
 
 pub(super) const NO_SELECTOR: &str = "Error: 'selector' is not supported. Use 'ref' from snapshot instead.\n\n\
     Example workflow:\n1. snapshot action to get page state with refs\n2. act with ref: \"e123\" to interact \
     with element\n\nThis is more reliable for modern SPAs.";
 
-const DISABLED: &str = "act:evaluate is disabled by config (browser.evaluateEnabled=false).";
+pub(super) const DISABLED: &str = "act:evaluate is disabled by config (browser.evaluateEnabled=false).";
 
 /// The value of a script. It goes out as the page rendered it.
 #[derive(Serialize)]
@@ -82,10 +82,11 @@ pub(super) async fn act(
     match fields.text("kind").map_err(ApiError::of_act)?.as_deref() {
         Some("evaluate") => evaluate(&service, &mut query, &mut fields).await.map_err(ApiError::of_act),
         Some("close") => close(&service, &mut query, &mut fields).await.map_err(ApiError::of_act),
+        Some("wait") => wait::wait(&service, &mut query, &mut fields).await.map_err(ApiError::of_act),
+        Some("batch") => batch::batch(&service, &mut query, &mut fields).await.map_err(ApiError::of_act),
         Some(kind) if KINDS.contains(&kind) => {
             do_it(&service, &mut query, &mut fields, kind).await.map_err(ApiError::of_act)
         }
-        Some(other) if OTHER_KINDS.contains(&other) => Err(ApiError::not_available(&format!("act:{other}"))),
         _ => Err(ApiError::invalid("kind is required").code(Code::KindRequired)),
     }
 }
@@ -149,9 +150,7 @@ async fn evaluate(service: &Service, query: &mut Fields, fields: &mut Fields) ->
             Ok(json(StatusCode::OK, &Answer { ok: true, tab: acted_on(service, row), evaluated }))
         }
         Err(TabError::Evaluate(EvaluateError::Dialog { .. }) | TabError::Dialog(_)) => {
-            let browser_state = BrowserState::of(service, &row);
-            let tab = acted_on(service, row);
-            Ok(json(StatusCode::OK, &Blocked { ok: true, tab, by_dialog: true, browser_state }))
+            Ok(blocked(service, row))
         }
         Err(error) => Err(error.into()),
     }
@@ -166,35 +165,47 @@ struct Asked {
 
 impl Asked {
     fn read(service: &Service, fields: &mut Fields) -> Result<Self, ApiError> {
-        if fields.has("selector") {
-            return Err(ApiError::invalid(NO_SELECTOR).code(Code::SelectorUnsupported));
-        }
-        let Some(function) = fields.text("fn")? else {
-            return Err(ApiError::invalid("evaluate requires fn").detail("field", "fn"));
-        };
+        let request = read_evaluate(fields)?;
         let budget = fields.budget(service.budgets().evaluate(), service.max_budget())?;
         let target = fields.text("targetId")?;
-        let engine = match fields.text("engine")?.as_deref() {
-            None | Some("auto") => Engine::Auto,
-            Some("cdp") => Engine::Cdp,
-            Some("page") => Engine::Page,
-            Some(_) => return Err(ApiError::invalid("engine must be auto, cdp or page.")),
-        };
-        let node = match fields.text("backendDOMNodeId")? {
-            None => None,
-            Some(number) => {
-                let node = number.parse().ok().filter(|number| *number > 0);
-                let wrong = || ApiError::invalid("backendDOMNodeId must be a positive integer.");
-                Some(On::Node(node.ok_or_else(wrong)?))
-            }
-        };
-        let on = fields.text("ref")?.map(On::Ref);
-        if on.is_some() && node.is_some() {
-            return Err(ApiError::invalid("ref and backendDOMNodeId name two elements; give one."));
-        }
-        let request = EvaluateRequest { on: on.or(node), engine, ..EvaluateRequest::new(function) };
         Ok(Self { request, target, budget })
     }
+}
+
+/// Reads what to evaluate.
+pub(super) fn read_evaluate(fields: &mut Fields) -> Result<EvaluateRequest, ApiError> {
+    if fields.has("selector") {
+        return Err(ApiError::invalid(NO_SELECTOR).code(Code::SelectorUnsupported));
+    }
+    let Some(function) = fields.text("fn")? else {
+        return Err(ApiError::invalid("evaluate requires fn").detail("field", "fn"));
+    };
+    let engine = match fields.text("engine")?.as_deref() {
+        None | Some("auto") => Engine::Auto,
+        Some("cdp") => Engine::Cdp,
+        Some("page") => Engine::Page,
+        Some(_) => return Err(ApiError::invalid("engine must be auto, cdp or page.")),
+    };
+    let node = match fields.text("backendDOMNodeId")? {
+        None => None,
+        Some(number) => {
+            let node = number.parse().ok().filter(|number| *number > 0);
+            let wrong = || ApiError::invalid("backendDOMNodeId must be a positive integer.");
+            Some(On::Node(node.ok_or_else(wrong)?))
+        }
+    };
+    let on = fields.text("ref")?.map(On::Ref);
+    if on.is_some() && node.is_some() {
+        return Err(ApiError::invalid("ref and backendDOMNodeId name two elements; give one."));
+    }
+    Ok(EvaluateRequest { on: on.or(node), engine, ..EvaluateRequest::new(function) })
+}
+
+/// A dialog is in the way.
+pub(super) fn blocked(service: &Service, row: TabRow) -> Response {
+    let browser_state = BrowserState::of(service, &row);
+    let tab = acted_on(service, row);
+    json(StatusCode::OK, &Blocked { ok: true, tab, by_dialog: true, browser_state })
 }
 
 /// The tab as it is after the action, or was before it where it is gone.

@@ -23,6 +23,8 @@ pub(super) enum Code {
     SelectorUnsupported,
     #[serde(rename = "ACT_EVALUATE_DISABLED")]
     EvaluateDisabled,
+    #[serde(rename = "ACT_TARGET_ID_MISMATCH")]
+    TargetIdMismatch,
     #[serde(rename = "ACT_OPERATION_FAILED")]
     OperationFailed,
 }
@@ -67,11 +69,6 @@ impl ApiError {
 
     pub(super) fn forbidden(reason: &'static str, why: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, "Forbidden").reason(reason).detail("why", why)
-    }
-
-    pub(super) fn not_available(what: &str) -> Self {
-        Self::new(StatusCode::NOT_IMPLEMENTED, format!("{what} is not available in this version"))
-            .reason("not_implemented")
     }
 
     pub(super) fn stopping() -> Self {

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tabvisor_actors::{Act, At, Named};
-use tabvisor_page::act::{Button, Chord, Click, Modifiers, OptionName, Point, TypeMode};
+use tabvisor_page::act::{Button, Chord, Click, Modifiers, OptionName, Point, TypeMode, Viewport};
 
 use super::error::{ApiError, Code};
 use super::fields::Fields;
 
-/// Kinds that this version has, beside `evaluate` and `close`.
-pub(super) const KINDS: [&str; 10] = [
+/// Kinds that do what a user would; the others are `evaluate`, `wait`, `batch` and `close`.
+pub(super) const KINDS: [&str; 11] = [
     "click",
     "clickCoords",
     "type",
@@ -21,10 +21,8 @@ pub(super) const KINDS: [&str; 10] = [
     "drag",
     "select",
     "fill",
+    "resize",
 ];
-
-/// Kinds of the contract that are not available yet.
-pub(super) const OTHER_KINDS: [&str; 3] = ["resize", "wait", "batch"];
 
 /// Time between two keys of `slowly`.
 const SLOWLY: Duration = Duration::from_millis(75);
@@ -93,6 +91,7 @@ pub(super) fn read(kind: &str, fields: &mut Fields) -> Result<Act, ApiError> {
             };
             Act::Select { on, options, by: OptionName::Either }
         }
+        "resize" => Act::Resize(Viewport { width: side(fields, "width")?, height: side(fields, "height")? }),
         _ => {
             no_selector(fields)?;
             Act::Fill { fields: fill(fields.take("fields"))? }
@@ -125,6 +124,18 @@ fn named(
             Err(ApiError::invalid(error).detail("field", by_ref))
         }
     }
+}
+
+fn side(fields: &Fields, field: &'static str) -> Result<u32, ApiError> {
+    if !fields.has(field) {
+        return Err(required("resize", field));
+    }
+    let side = fields.whole::<u32>(field).filter(|side| (1..=Viewport::MAX).contains(side));
+    let wrong = || {
+        ApiError::invalid(format!("{field} must be a positive integer, at most {}.", Viewport::MAX))
+            .detail("field", field)
+    };
+    side.ok_or_else(wrong)
 }
 
 fn click(fields: &mut Fields) -> Result<Click, ApiError> {
@@ -256,6 +267,9 @@ mod tests {
             (json!({ "kind": "press", "key": "Entr" }), "Enter"),
             (json!({ "kind": "press", "key": "a", "selector": "b" }), "'selector' is not supported"),
             (json!({ "kind": "drag", "startRef": "e1" }), "drag requires endRef or endSelector"),
+            (json!({ "kind": "resize", "width": 10 }), "resize requires height"),
+            (json!({ "kind": "resize", "width": 0, "height": 5 }), "width must be a positive integer"),
+            (json!({ "kind": "resize", "width": 5, "height": 8193 }), "height must be a positive integer"),
             (json!({ "kind": "select", "ref": "e1", "values": [] }), "select requires values"),
             (json!({ "kind": "fill", "fields": [{ "value": 1 }] }), "need a ref each"),
         ] {

@@ -11,12 +11,13 @@
 //! | `service` | what the routes share |
 //! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `recovery`, `act`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `health` | the routes |
+//! | `tabs`, `tab_action`, `recovery`, `act`, `wait`, `batch`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `health` | the routes |
 //! | `pictures` | where screenshots are put |
 //! | `error`, `table` | what a failed request is answered with |
 
 mod access;
 mod act;
+mod batch;
 mod body;
 mod dialogs;
 mod error;
@@ -30,9 +31,11 @@ mod recovery;
 mod screenshot;
 mod service;
 mod snapshot;
+mod tab_action;
 mod table;
 mod tabs;
 mod targets;
+mod wait;
 
 use axum::Router;
 use axum::body::Body;
@@ -55,11 +58,17 @@ pub fn router(service: Service) -> Router {
         .route("/tabs", get(tabs::list))
         // A tab may have the label `open`.
         .route("/tabs/open", post(tabs::open).delete(tabs::close_named_open))
+        // Of `POST` only: a tab may have one of these labels.
+        .route("/tabs/focus", post(tabs::focus).delete(tabs::close_named_focus))
+        .route("/tabs/action", post(tab_action::act).delete(tabs::close_named_action))
         .route("/tabs/{target}", delete(tabs::close).get(recovery::show))
         .route("/tabs/{target}/restart", post(recovery::restart))
         .route("/tabs/{target}/terminate", post(recovery::terminate))
         .route("/act", post(act::act))
         .route("/navigate", post(navigate::navigate))
+        .route("/navigate/back", post(navigate::back))
+        .route("/navigate/forward", post(navigate::forward))
+        .route("/navigate/reload", post(navigate::reload))
         .route("/snapshot", get(snapshot::snapshot))
         .route("/screenshot", post(screenshot::screenshot))
         .route("/dialogs", get(dialogs::list))

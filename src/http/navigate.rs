@@ -1,10 +1,10 @@
-//! `POST /navigate`: a tab loads an address.
+//! `POST /navigate`: a tab loads an address; `/navigate/back`, `/forward`, `/reload`: it moves without.
 
 use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde_json::json;
-use tabvisor_page::navigate::WaitUntil;
+use serde::Serialize;
+use tabvisor_page::navigate::{Landed, Move, WaitUntil};
 use tracing::Instrument;
 
 use super::error::ApiError;
@@ -18,9 +18,62 @@ pub(super) async fn navigate(
     RawQuery(query): RawQuery,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let _work = service.work()?;
     let mut fields = body::fields(request, service.max_body_bytes()).await?;
     let url = fields.address()?;
+    load(&service, query.as_deref(), fields, To::Address(url)).await
+}
+
+/// Goes back in the history.
+pub(super) async fn back(
+    State(service): State<Service>,
+    RawQuery(query): RawQuery,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let fields = body::fields(request, service.max_body_bytes()).await?;
+    load(&service, query.as_deref(), fields, To::Move(Move::Back)).await
+}
+
+/// Goes forward in the history.
+pub(super) async fn forward(
+    State(service): State<Service>,
+    RawQuery(query): RawQuery,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let fields = body::fields(request, service.max_body_bytes()).await?;
+    load(&service, query.as_deref(), fields, To::Move(Move::Forward)).await
+}
+
+/// Loads the page again.
+pub(super) async fn reload(
+    State(service): State<Service>,
+    RawQuery(query): RawQuery,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let fields = body::fields(request, service.max_body_bytes()).await?;
+    load(&service, query.as_deref(), fields, To::Move(Move::Reload)).await
+}
+
+enum To {
+    Address(String),
+    Move(Move),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    ok: bool,
+    target_id: String,
+    #[serde(flatten)]
+    landed: Landed,
+}
+
+async fn load(
+    service: &Service,
+    query: Option<&str>,
+    mut fields: Fields,
+    to: To,
+) -> Result<Response, ApiError> {
+    let _work = service.work()?;
     let until = match fields.text("waitUntil")?.as_deref() {
         None | Some("load") => WaitUntil::Load,
         Some("domcontentloaded") => WaitUntil::DomContentLoaded,
@@ -29,15 +82,16 @@ pub(super) async fn navigate(
     };
     let target = fields.text("targetId")?;
     let budget = fields.budget(service.budgets().navigate(), service.max_budget())?;
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
+    check_profile(&mut Fields::of_query(query), &mut fields)?;
     let row = service.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
-    let span = tracing::info_span!("request", action = "navigate", %tab, budget_ms = budget.left_ms());
-    let landed = service.supervisor().navigate(tab, &url, until, &budget).instrument(span).await;
+    let name = if let To::Move(to) = &to { to.name() } else { "navigate" };
+    let span = tracing::info_span!("request", action = name, %tab, budget_ms = budget.left_ms());
+    let supervisor = service.supervisor();
+    let landed = match to {
+        To::Address(url) => supervisor.navigate(tab, &url, until, &budget).instrument(span).await,
+        To::Move(to) => supervisor.go(tab, to, until, &budget).instrument(span).await,
+    };
     record_overrun(&budget);
-    let landed = landed?;
-    Ok(json(
-        StatusCode::OK,
-        &json!({ "ok": true, "targetId": row.target_id, "url": landed.url, "sameDocument": landed.same_document }),
-    ))
+    Ok(json(StatusCode::OK, &Answer { ok: true, target_id: row.target_id, landed: landed? }))
 }

@@ -38,6 +38,7 @@ struct Inner {
     max_budget: Duration,
     max_body_bytes: usize,
     evaluate_enabled: bool,
+    max_script_bytes: usize,
     pictures: PathBuf,
     names: Mutex<Names>,
     load: watch::Sender<Load>,
@@ -71,6 +72,7 @@ impl Service {
                 max_budget: config.limits.max_budget(),
                 max_body_bytes: config.server.max_body_bytes,
                 evaluate_enabled: config.browser.evaluate_enabled,
+                max_script_bytes: config.limits.max_script_bytes,
                 pictures: config.state_dir.join("pictures"),
                 names: Mutex::default(),
                 load: watch::Sender::default(),
@@ -132,6 +134,10 @@ impl Service {
 
     pub(super) fn evaluate_enabled(&self) -> bool {
         self.inner.evaluate_enabled
+    }
+
+    pub(super) fn max_script_bytes(&self) -> usize {
+        self.inner.max_script_bytes
     }
 
     /// Where pictures are put.

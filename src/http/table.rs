@@ -4,8 +4,10 @@
 //! |---|---|---|---|
 //! | wrong input or budget | 400 | `ACT_INVALID_REQUEST` on `/act` | `invalid_argument` |
 //! | address that may not be navigated to | 400 | | `navigation_blocked` |
+//! | what the configuration does not allow | 403 | | `denied` |
 //! | unknown or closed tab | 404 | | `tab_not_found`, `tab_closed` |
 //! | stuck or lost tab, lost browser, a dialog while opening | 409 | | `tab_stuck`, `tab_lost`, `browser_lost`, `dialog_open` |
+//! | nothing to go back or forward to, a page that may not be left | 409 | | `no_history`, `navigation_cancelled` |
 //! | request over Chromium's limit | 413 | | `too_large` |
 //! | tab that is being brought back | 409 | | `tab_restarting` |
 //! | tab that could not be brought back | 500 | | `not_recovered`, `document_changed`; out of time `timeout` |
@@ -34,7 +36,7 @@ use axum::http::StatusCode;
 use serde_json::json;
 use tabvisor_cdp::budget::Spent;
 use tabvisor_page::evaluate::{EvaluateError, Expiry, Phase, Thrown};
-use tabvisor_page::navigate::{BadUrl, NavigateError};
+use tabvisor_page::navigate::{BadUrl, LoadFailure, NavigateError};
 
 use crate::TabError;
 
@@ -74,8 +76,11 @@ fn reason(error: &TabError) -> &'static str {
 fn status(error: &TabError) -> StatusCode {
     match reason(error) {
         "invalid_argument" | "navigation_blocked" => StatusCode::BAD_REQUEST,
+        "denied" => StatusCode::FORBIDDEN,
         "tab_not_found" | "tab_closed" => StatusCode::NOT_FOUND,
-        "tab_stuck" | "tab_restarting" | "tab_lost" | "browser_lost" | "dialog_open" => StatusCode::CONFLICT,
+        "tab_stuck" | "tab_restarting" | "tab_lost" | "browser_lost" | "dialog_open" | "no_history" | "navigation_cancelled" => {
+            StatusCode::CONFLICT
+        }
         "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
         "overloaded" => StatusCode::TOO_MANY_REQUESTS,
         // Nobody reads it: the caller went away. The number is the one that logs know for that.
@@ -99,6 +104,7 @@ fn text(error: &TabError) -> String {
         TabError::Navigate(NavigateError::Failed { net_error }) => format!("Error: page.goto: {net_error}"),
         TabError::StaleRef(stale) => format!("Error: {stale}"),
         TabError::NoDialog(why) => format!("Error: {why}"),
+        TabError::Wait(late) => format!("TimeoutError: {late}"),
         other => other.to_string(),
     }
 }
@@ -157,6 +163,7 @@ fn details(api: ApiError, error: &TabError) -> ApiError {
             None => api,
         },
         TabError::Act(error) => api.detail("sent", error.was_sent()),
+        TabError::Wait(late) => api.details(late),
         TabError::Dialog(dialog) => api.detail("dialog", dialog),
         TabError::Evaluate(error) => script_details(api, error),
         TabError::Navigate(error) => navigation_details(api, error),
@@ -196,7 +203,10 @@ fn unsent(api: ApiError, budget: Duration, elapsed: Duration) -> ApiError {
 
 fn navigation_details(api: ApiError, error: &NavigateError) -> ApiError {
     match error {
-        NavigateError::Failed { net_error } => api.detail("netError", net_error),
+        NavigateError::Failed { net_error } => {
+            let class = LoadFailure::of(net_error);
+            api.detail("netError", net_error).detail("class", class).detail("mayPass", class.may_pass())
+        }
         NavigateError::NoDocument { download } => api.detail("download", download),
         NavigateError::TimedOut { budget, elapsed, committed } => api.details(json!({
             "budgetMs": ms(*budget), "elapsedMs": ms(*elapsed), "committed": committed,

@@ -1,4 +1,4 @@
-//! `GET /tabs`, `POST /tabs/open`, `DELETE /tabs/{target}`.
+//! `GET /tabs`, `POST /tabs/open`, `POST /tabs/focus`, `DELETE /tabs/{target}`.
 
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, Request, State};
@@ -7,6 +7,7 @@ use axum::response::Response;
 use serde::Serialize;
 use serde_json::json;
 use tabvisor_actors::TabRow;
+use tabvisor_cdp::budget::Budget;
 use tracing::Instrument;
 
 use super::error::ApiError;
@@ -100,6 +101,36 @@ pub(super) async fn open(
     Ok(json(StatusCode::OK, &opened))
 }
 
+/// Brings a tab to the front; it is the last used one from now on.
+pub(super) async fn focus(
+    State(service): State<Service>,
+    RawQuery(query): RawQuery,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let _work = service.work()?;
+    let mut fields = body::fields(request, service.max_body_bytes()).await?;
+    let Some(target) = fields.text("targetId")? else {
+        return Err(ApiError::invalid("targetId is required")
+            .reason("invalid_argument")
+            .detail("field", "targetId"));
+    };
+    let budget = fields.budget(service.budgets().action(), service.max_budget())?;
+    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
+    let row = service.find(&target)?;
+    bring_to_front(&service, &row, &budget).await?;
+    Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": row.target_id })))
+}
+
+pub(super) async fn bring_to_front(service: &Service, row: &TabRow, budget: &Budget) -> Result<(), ApiError> {
+    let span =
+        tracing::info_span!("request", action = "focus", tab = %row.tab_id, budget_ms = budget.left_ms());
+    let focused = service.supervisor().focus(row.tab_id, budget).instrument(span).await;
+    record_overrun(budget);
+    focused?;
+    service.names().used(&Candidate::from(row));
+    Ok(())
+}
+
 /// Closes a tab, also one that is stuck.
 pub(super) async fn close(
     State(service): State<Service>,
@@ -116,6 +147,22 @@ pub(super) async fn close_named_open(
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     close_named(&service, query.as_deref(), "open").await
+}
+
+/// Closes the tab that is named `focus`.
+pub(super) async fn close_named_focus(
+    State(service): State<Service>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    close_named(&service, query.as_deref(), "focus").await
+}
+
+/// Closes the tab that is named `action`.
+pub(super) async fn close_named_action(
+    State(service): State<Service>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    close_named(&service, query.as_deref(), "action").await
 }
 
 async fn close_named(service: &Service, query: Option<&str>, target: &str) -> Result<Response, ApiError> {

@@ -51,6 +51,11 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
         )
         .into_response(),
         "/popup" => Html("<!doctype html><title>popup</title><script>alert('first words')</script>").into_response(),
+        // Something that never ends is asked for while it loads.
+        "/stream" => {
+            Html("<!doctype html><title>stream</title><script>window.source = new EventSource('/never?stream')</script>")
+                .into_response()
+        }
         "/form" => Html(
             "<!doctype html><title>form</title><h1>Form</h1><input aria-label=Name value=Ada>
              <button id=save>Save</button><button>Save</button><a href=/ok>Away</a>
@@ -89,6 +94,10 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
         )
         .into_response(),
         "/404" => (StatusCode::NOT_FOUND, Html("<!doctype html><title>no</title>not here")).into_response(),
+        "/401" => {
+            (StatusCode::UNAUTHORIZED, [("www-authenticate", "Basic realm=\"fixtures\"")], "who are you?").into_response()
+        }
+        "/download" => ([("content-disposition", "attachment; filename=a.bin")], "abc").into_response(),
         "/204" => StatusCode::NO_CONTENT.into_response(),
         "/never" => {
             never_asked.notify_one();

@@ -7,7 +7,7 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::{Delivery, Events};
 use tabvisor_page::act::{
     self, ActError, ActPage, Chord, Click, Element, FillField, Modifiers, OptionName, Outcome, Place, Point,
-    Press, Scroll, Select, Target, TypeMode, TypeText,
+    Press, Scroll, Select, Target, TypeMode, TypeText, Viewport,
 };
 
 use super::{Stage, snapshot};
@@ -58,6 +58,8 @@ pub enum Act {
     Select { on: Named, options: Vec<String>, by: OptionName },
     /// Check or uncheck.
     Check { on: Named, checked: bool },
+    /// Give the page a viewport of this size; it keeps it until it is given another.
+    Resize(Viewport),
     /// Fill several fields: text, checkboxes, options.
     Fill { fields: Vec<(Named, serde_json::Value)> },
 }
@@ -88,6 +90,7 @@ impl Act {
             Self::Press { .. } => "press",
             Self::Select { .. } => "select",
             Self::Check { .. } => "check",
+            Self::Resize(_) => "resize",
             Self::Fill { .. } => "fill",
         }
     }
@@ -104,18 +107,24 @@ pub(super) async fn act(stage: &Stage, act: Act, budget: &Budget) -> Result<Acte
     if let Some(stuck) = stuck {
         return Err(stuck.refusal(tab.id));
     }
-    let page = ActPage {
-        session: stage.session.clone(),
-        // Of a page, the target and its main frame have one id.
-        main: tab.target.as_str().into(),
-        frames: stage.frames.clone(),
-        condition: tab.condition.subscribe(),
-    };
+    let page = page(stage);
     let mut asked = stage.session.subscribe(WINDOW_OPEN, 64);
     let mut events = tab.browser.events.subscribe();
     let outcome = perform(stage, &page, act, budget).await?;
     let opened_tabs = opened(tab, &mut asked, &mut events, budget).await;
     Ok(Acted { outcome, opened_tabs })
+}
+
+/// The page that is acted on.
+pub(super) fn page(stage: &Stage) -> ActPage {
+    let tab = &stage.tab;
+    ActPage {
+        session: stage.session.clone(),
+        // Of a page, the target and its main frame have one id.
+        main: tab.target.as_str().into(),
+        frames: stage.frames.clone(),
+        condition: tab.condition.subscribe(),
+    }
 }
 
 async fn perform(stage: &Stage, page: &ActPage, what: Act, budget: &Budget) -> Result<Outcome, TabError> {
@@ -154,6 +163,14 @@ async fn perform(stage: &Stage, page: &ActPage, what: Act, budget: &Budget) -> R
             act::select(page, &Select { target: on(named).await?, options, by }, budget).await
         }
         Act::Check { on: named, checked } => act::check(page, &on(named).await?, checked, budget).await,
+        Act::Resize(viewport) => {
+            let resized = act::resize(page, viewport, budget).await;
+            // Also if it is not known what became of it: it was asked for.
+            if resized.as_ref().map_or_else(ActError::was_sent, |_| true) {
+                stage.tab.kept().viewport = Some(viewport);
+            }
+            resized
+        }
         Act::Fill { fields } => {
             let mut resolved = Vec::with_capacity(fields.len());
             for (named, value) in fields {

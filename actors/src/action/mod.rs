@@ -17,6 +17,7 @@ mod act;
 mod navigate;
 mod screenshot;
 mod snapshot;
+mod wait;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
 use tabvisor_page::condition::{Hindrance, hindered};
 use tabvisor_page::frame_sessions::FrameSessions;
-use tabvisor_page::navigate::{Landed, WaitUntil};
+use tabvisor_page::navigate::{Landed, Move, WaitUntil};
 use tabvisor_page::refs::RefId;
 use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
@@ -35,6 +36,8 @@ use url::Url;
 pub use self::act::{Act, Acted, At, Named};
 pub(crate) use self::navigate::shown;
 pub use self::screenshot::{Screenshot, ScreenshotRequest, ShotOf};
+pub(crate) use self::wait::elapsed_ms;
+pub use self::wait::{Held, Wait, Waited};
 use crate::error::TabError;
 use crate::shared::TabShared;
 
@@ -43,12 +46,16 @@ use crate::shared::TabShared;
 pub(crate) enum Action {
     /// Load an address.
     Navigate { url: Url, until: WaitUntil },
+    /// Go back or forward, or load again.
+    Go { to: Move, until: WaitUntil },
     /// Read the page.
     Snapshot(Request),
     /// Take a picture.
     Screenshot(ScreenshotRequest),
     /// Do something as a user would.
     Act(Box<Act>),
+    /// Wait for what a page shows.
+    Wait(Box<Wait>),
     /// Find the element of a ref by its role, name and place.
     Find(RefId),
 }
@@ -61,6 +68,7 @@ pub(crate) enum Done {
     Snapshot(Box<(Snapshot, Option<Labelled>)>),
     Screenshot(Box<Screenshot>),
     Acted(Box<Acted>),
+    Waited(Vec<Held>),
     /// The element's DOM node.
     Found(i64),
     /// Nothing: its actor ended before its turn came.
@@ -72,11 +80,19 @@ impl Action {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Navigate { .. } => "navigate",
+            Self::Go { to, .. } => to.name(),
             Self::Snapshot(_) => "snapshot",
             Self::Screenshot(_) => "screenshot",
             Self::Act(act) => act.name(),
+            Self::Wait(_) => "wait",
             Self::Find(_) => "find",
         }
+    }
+
+    /// It only looks. It begins in its turn, and then lets others pass: what it waits for may be
+    /// what they bring about.
+    pub(crate) fn lets_pass(&self) -> bool {
+        matches!(self, Self::Wait(_))
     }
 }
 
@@ -119,6 +135,7 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
         Action::Navigate { url, until } => {
             navigate::navigate(&stage, &url, until, &budget).await.map(Done::Landed)
         }
+        Action::Go { to, until } => navigate::go(&stage, to, until, &budget).await.map(Done::Landed),
         Action::Snapshot(request) => {
             let labels = request.labels;
             let snapshot = snapshot::take(&stage, request, &budget).await?;
@@ -138,6 +155,7 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
             let acted = Box::pin(act::act(&stage, *what, &budget)).await;
             acted.map(|it| Done::Acted(Box::new(it)))
         }
+        Action::Wait(what) => Box::pin(wait::wait(&stage, *what, &budget)).await.map(Done::Waited),
         Action::Find(id) => snapshot::find(&stage, id, &budget).await.map(Done::Found),
     }
 }

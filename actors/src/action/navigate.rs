@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
-use tabvisor_page::navigate::{self, How, Landed, NavigateError, WaitUntil};
+use tabvisor_page::navigate::{self, How, Landed, Move, NavigateError, WaitUntil, http_status};
 use url::Url;
 
 use super::Stage;
@@ -26,11 +26,50 @@ pub(super) async fn navigate(
     let how = How { until, same_site };
     let landed = navigate::navigate(session, url, how, condition, budget).await;
     drop(under_way);
-    let landed = landed.map_err(|error| match error {
-        NavigateError::Link(error) => error.into(),
-        other => TabError::Navigate(other),
-    })?;
+    arrived(stage, landed, budget).await
+}
+
+/// Goes back or forward, or loads again.
+pub(super) async fn go(
+    stage: &Stage,
+    to: Move,
+    until: WaitUntil,
+    budget: &Budget,
+) -> Result<Landed, TabError> {
+    let Stage { tab, session, .. } = stage;
+    refuse_while_stuck(tab, true)?;
+    let under_way = UnderWay::on(tab);
+    let landed = navigate::go(session, &tab.target, to, until, tab.condition.subscribe(), budget).await;
+    drop(under_way);
+    arrived(stage, landed, budget).await
+}
+
+/// Waits until what is published of the page is what happened there, and says how it was loaded.
+async fn arrived(
+    stage: &Stage,
+    landed: Result<Landed, NavigateError>,
+    budget: &Budget,
+) -> Result<Landed, TabError> {
+    let Stage { tab, session, .. } = stage;
+    let mut landed = match landed {
+        Ok(landed) => landed,
+        Err(NavigateError::Link(error)) => return Err(error.into()),
+        Err(NavigateError::Failed { net_error }) if net_error == UNNAMED => {
+            // The name is read from Chromium's error page.
+            let mut page = tab.page.subscribe();
+            let named =
+                page.wait_for(|known| known.state.error.as_ref().is_some_and(|it| it.description != UNNAMED));
+            let named = budget.child(NAMED).run(named).await;
+            let name = named.ok().and_then(Result::ok).and_then(|it| it.state.error.clone());
+            let net_error = name.map_or(net_error, |error| error.description);
+            return Err(NavigateError::Failed { net_error }.into());
+        }
+        Err(other) => return Err(other.into()),
+    };
     shown(tab, &landed.url, 0, budget).await;
+    if !landed.same_document {
+        landed.http_status = http_status(session, &tab.target, &budget.child(ASKED)).await;
+    }
     Ok(landed)
 }
 
@@ -53,6 +92,11 @@ const SHOWN: Duration = Duration::from_millis(100);
 
 /// The same where the page session may have to be dialled first.
 const SHOWN_ANEW: Duration = Duration::from_secs(2);
+/// How long a page that has landed may take to say what it came with.
+const ASKED: Duration = Duration::from_millis(500);
+/// A failed load whose name is not known yet, and how long that may last.
+const UNNAMED: &str = "net::ERR_FAILED";
+const NAMED: Duration = Duration::from_millis(500);
 
 /// Tells other calls, for as long as it lives, why the page does not answer them.
 struct UnderWay<'a>(&'a TabShared);

@@ -56,6 +56,8 @@ pub(crate) enum BrowserMsg {
     Open(RpcReplyPort<Result<Opened, TabError>>),
     /// Close a tab.
     Close(TabId, Budget, RpcReplyPort<Result<(), TabError>>),
+    /// Bring a tab to the front of its window.
+    Focus(TabId, Budget, RpcReplyPort<Result<(), TabError>>),
     /// Close a tab that nobody keeps.
     Discard(TabId),
     /// Bring a tab back.
@@ -142,6 +144,7 @@ enum Job {
     Close(TabId, RpcReplyPort<Result<(), TabError>>),
     Recover(Recovering),
     Replace(TabId, Successor),
+    Focus(RpcReplyPort<Result<(), TabError>>),
 }
 
 /// Why a Browser ends with an error; read by Root.
@@ -204,6 +207,7 @@ impl Actor for Browser {
         match message {
             BrowserMsg::Open(reply) => state.open(&myself, reply).await,
             BrowserMsg::Close(tab, budget, reply) => state.close(&myself, tab, budget, reply).await,
+            BrowserMsg::Focus(tab, budget, reply) => state.focus(&myself, tab, budget, reply).await,
             BrowserMsg::Discard(tab) => state.close_target(tab),
             BrowserMsg::Recover(call) => state.recover(&myself, *call).await,
             BrowserMsg::LookAfter(tab) => state.look_after(&myself, tab),
@@ -259,6 +263,13 @@ impl Actor for Browser {
             }
             Some(Job::Recover(work)) => state.recovered(&myself, work, event),
             Some(Job::Replace(tab, tell)) => state.replaced(&myself, tab, tell, event).await,
+            Some(Job::Focus(reply)) => {
+                let focused = match leaf::end::<Result<(), CdpError>>(event) {
+                    Some(End::Done(focused)) => focused.map_err(TabError::from),
+                    other => Err(TabError::Internal(format!("focusing a tab: {other:?}"))),
+                };
+                let _ = reply.send(focused);
+            }
             None => state.supervisor_ended(id, event),
         }
         Ok(())

@@ -125,6 +125,34 @@ impl State {
         }
     }
 
+    pub(super) async fn focus(
+        &mut self,
+        myself: &ActorRef<BrowserMsg>,
+        id: TabId,
+        budget: Budget,
+        reply: RpcReplyPort<Result<(), TabError>>,
+    ) {
+        let (Some(tab), Some(works)) = (self.tabs.get(&id), &self.works) else {
+            let error = self.registry.tab(id).err().unwrap_or(TabError::TabClosed { tab: id });
+            let _ = reply.send(Err(error));
+            return;
+        };
+        // Answered by the browser process, also for a page that is stuck (measured).
+        let (root, target) = (works.root.clone(), tab.shared.target.clone());
+        let work = async move {
+            let params = json!({ "targetId": target });
+            root.call("Target.activateTarget", params, &budget).await.map(drop)
+        };
+        match leaf::spawn(myself.get_cell(), work).await {
+            Ok(job) => {
+                self.jobs.insert(job.get_id(), Job::Focus(reply));
+            }
+            Err(error) => {
+                let _ = reply.send(Err(TabError::Internal(error.to_string())));
+            }
+        }
+    }
+
     /// A browser that is not ours goes on; only what we opened in it is closed.
     pub(super) async fn close_ours(&self, root: &Session) {
         let budget = Budget::new(STOP_TABS);

@@ -186,7 +186,12 @@ impl Supervisor {
         Ok(Found { element: Some(Element { backend_node_id: node, frame_target }), fallback })
     }
 
-    async fn run(&self, mut handle: TabHandle, script: Script, budget: &Budget) -> Result<Value, TabError> {
+    pub(super) async fn run(
+        &self,
+        mut handle: TabHandle,
+        script: Script,
+        budget: &Budget,
+    ) -> Result<Value, TabError> {
         handle.shared.unless_recovering()?;
         for again in [true, false] {
             let limits = &handle.shared.browser.limits;
@@ -222,7 +227,7 @@ impl FallbackReason {
     }
 }
 
-fn check_function(function: &str, limit: usize) -> Result<(), TabError> {
+pub(super) fn check_function(function: &str, limit: usize) -> Result<(), TabError> {
     let why = if function.trim().is_empty() {
         "is empty; give a function, an expression or statements".to_owned()
     } else if function.len() > limit {

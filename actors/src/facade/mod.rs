@@ -11,7 +11,9 @@ mod dialogs;
 mod evaluate;
 mod explain;
 mod recovery;
+mod steps;
 mod tabs;
+mod wait;
 
 use std::sync::Arc;
 
@@ -30,6 +32,7 @@ use crate::root::{Root, RootArgs, RootMsg};
 use crate::row::TabRow;
 
 pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
+pub use steps::{Step, StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped};
 
 /// A running supervision tree. Clones are the same tree; it lives until [`stop`](Self::stop).
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! Calls on tabs.
 
+use ractor::RpcReplyPort;
 use tabvisor_cdp::budget::Budget;
-use tabvisor_page::navigate::{self, Landed, WaitUntil};
+use tabvisor_page::navigate::{self, Landed, Move, WaitUntil};
 use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
 
@@ -65,6 +66,23 @@ impl Supervisor {
     ) -> Result<Landed, TabError> {
         let url = navigate::check_url(url)?;
         match self.act(tab, Action::Navigate { url, until }, budget).await? {
+            Done::Landed(landed) => Ok(landed),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Goes back or forward in the history of a tab, or loads its page again.
+    ///
+    /// # Errors
+    /// Limits, [`TabError::Navigate`], and whatever ends a call.
+    pub async fn go(
+        &self,
+        tab: TabId,
+        to: Move,
+        until: WaitUntil,
+        budget: &Budget,
+    ) -> Result<Landed, TabError> {
+        match self.act(tab, Action::Go { to, until }, budget).await? {
             Done::Landed(landed) => Ok(landed),
             other => Err(unexpected(&other)),
         }
@@ -139,6 +157,23 @@ impl Supervisor {
     /// # Errors
     /// Unknown or closed tabs, and whatever ends a call.
     pub async fn close(&self, tab: TabId, budget: &Budget) -> Result<(), TabError> {
+        self.ask_browser(tab, budget, |budget, reply| BrowserMsg::Close(tab, budget, reply)).await
+    }
+
+    /// Brings a tab to the front of its window. Possible also when its page is stuck.
+    ///
+    /// # Errors
+    /// Unknown or closed tabs, and whatever ends a call.
+    pub async fn focus(&self, tab: TabId, budget: &Budget) -> Result<(), TabError> {
+        self.ask_browser(tab, budget, |budget, reply| BrowserMsg::Focus(tab, budget, reply)).await
+    }
+
+    async fn ask_browser(
+        &self,
+        tab: TabId,
+        budget: &Budget,
+        build: impl FnOnce(Budget, RpcReplyPort<Result<(), TabError>>) -> BrowserMsg,
+    ) -> Result<(), TabError> {
         let shared = self.inner.registry.tab(tab)?.shared;
         let Some(browser) = self.inner.registry.browser(shared.browser.id) else {
             return Err(TabError::TabClosed { tab });
@@ -146,9 +181,8 @@ impl Supervisor {
         check_budget(budget, shared.browser.limits.max_budget())?;
         let budget = budget.scoped();
         let _cancel = budget.cancel_on_drop();
-        let close = |reply| BrowserMsg::Close(tab, budget.clone(), reply);
-        match ask(&browser.actor, &budget, close).await {
-            Ok(closed) => closed,
+        match ask(&browser.actor, &budget, |reply| build(budget.clone(), reply)).await {
+            Ok(done) => done,
             Err(unanswered) => Err(explain::unanswered(&shared, unanswered, &budget).await),
         }
     }

@@ -57,6 +57,28 @@ async fn a_tab_that_was_dead_before_we_came_is_kept_and_can_be_brought_back() {
     world.stop().await;
 }
 
+/// The actor hears of its link at the same time as its action; whoever is first, the answer is the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_action_whose_link_is_cut_says_so() {
+    let world = World::new().await;
+    world.fake.on("Page.navigate").act(Act::Never);
+    for round in 0..60 {
+        let tab = world.open().await;
+        let (supervisor, url) = (world.supervisor.clone(), format!("http://fake.test/{round}"));
+        let asked = url.clone();
+        let answer =
+            task::spawn(
+                async move { supervisor.navigate(tab, &url, WaitUntil::Load, &budget(20_000)).await },
+            );
+        let call = world.fake.wait_for_call(|call| call.text("url") == asked).await;
+        world.fake.drop_link(call.conn);
+        let error = answer.join().await.unwrap().unwrap_err();
+        assert_eq!(error.kind(), "link_failed", "{error}");
+        world.supervisor.close(tab, &budget(5_000)).await.unwrap();
+    }
+    world.stop().await;
+}
+
 #[tokio::test]
 async fn a_watcher_that_is_replaced_does_not_leave_a_dialog_behind_that_nobody_sees() {
     let world = World::new().await;

@@ -49,6 +49,8 @@ pub enum Purpose {
     Page,
     /// A throwaway link for one evaluate.
     Evaluate,
+    /// A throwaway link that hears of a page's requests while somebody waits for quiet.
+    Network,
 }
 
 impl Purpose {
@@ -58,6 +60,7 @@ impl Purpose {
             Self::Control => "control",
             Self::Page => "page",
             Self::Evaluate => "evaluate",
+            Self::Network => "network",
         }
     }
 }

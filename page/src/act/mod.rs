@@ -48,6 +48,7 @@ mod outcome;
 mod page;
 mod press;
 mod ready;
+mod resize;
 mod scroll;
 mod select;
 mod sending;
@@ -73,6 +74,7 @@ pub use outcome::{Effect, Navigation, NavigationState, Observed, Outcome, Pointe
 pub use page::ActPage;
 pub use press::{Press, insert_text, press};
 pub use ready::{Facts, Need, Ready, make_ready};
+pub use resize::{Viewport, resize};
 pub use scroll::{Scroll, scroll, scroll_into_view};
 pub use select::{OptionName, Select, select};
 pub use target::{Element, Place, Point, Target};

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::input_seen::InputSeen;
+use super::resize::Viewport;
 use super::target::Point;
 use crate::dialog::Dialog;
 
@@ -65,6 +66,9 @@ pub struct Observed {
     /// The state of the element afterwards.
     #[serde(flatten)]
     pub state: Option<StateAfter>,
+    /// The size of the viewport.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub viewport: Option<Viewport>,
     /// A navigation of the main frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub navigation: Option<Navigation>,

@@ -5,6 +5,8 @@
 //! waited for; the others are the main frame's own events.
 
 mod address;
+mod failure;
+mod history;
 mod progress;
 
 use std::time::Duration;
@@ -16,12 +18,15 @@ use url::Url;
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
-use tabvisor_cdp::link::{Delivery, Event, Session};
+use tabvisor_cdp::link::{Delivery, Event, Events, Reply, Session};
 
 use crate::condition::Condition;
 use crate::dialog::Dialog;
+use crate::isolated;
 
 pub use address::{BadUrl, check_url};
+pub use failure::LoadFailure;
+pub use history::{Move, go};
 use progress::Progress;
 
 /// What to wait for.
@@ -45,6 +50,10 @@ pub struct Landed {
     pub url: String,
     /// The document stayed the same (a change of the fragment).
     pub same_document: bool,
+    /// What the server answered, where the page could be asked. A document that came with 404 is
+    /// a document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http_status: Option<u16>,
 }
 
 /// Why a navigation did not happen, or is not known to have happened.
@@ -62,6 +71,12 @@ pub enum NavigateError {
         /// It became a download.
         download: bool,
     },
+    /// The page asked whether it may be left, and was told no; it is unchanged.
+    #[error("navigation: cancelled (the page asked whether it may be left, and the answer was no)")]
+    Dismissed,
+    /// There is nothing to go to.
+    #[error("there is nothing to go {0} to; the page is unchanged")]
+    NoHistory(&'static str),
     /// The budget ended first. An uncommitted navigation was stopped, so the old document stays.
     #[error("navigation timed out after {} ms ({})", .elapsed.as_millis(), if *.committed { "the document is there but still loading" } else { "no answer yet; it was stopped" })]
     TimedOut {
@@ -110,6 +125,8 @@ const EVENTS: &[&str] = &[
     "Page.navigatedWithinDocument",
     "Page.domContentEventFired",
     "Page.loadEventFired",
+    "Page.javascriptDialogOpening",
+    "Page.javascriptDialogClosed",
 ];
 
 #[derive(Deserialize)]
@@ -187,7 +204,7 @@ pub async fn navigate(
     };
     // What is left at the end stops the navigation and hears that it is stopped.
     let work = budget.reserving(budget.cleanup_reserve());
-    let mut events = session.subscribe(EVENTS, 256);
+    let events = session.subscribe(EVENTS, 256);
     if how.same_site && !was_crashed {
         let marker = session.send("Runtime.evaluate", json!({ "expression": "0" })).await?;
         tokio::select! {
@@ -199,39 +216,76 @@ pub async fn navigate(
         }
     }
     let sent = work.run(session.send("Page.navigate", json!({ "url": url.as_str() }))).await;
-    let mut reply = sent.map_err(|_| spent(budget, false))??;
-    let mut progress = Progress::new(how.until);
-    let mut replied = false;
-    loop {
-        if let Some(landed) = progress.done() {
-            return Ok(landed);
-        }
-        tokio::select! {
-            biased;
-            answer = &mut reply, if !replied => {
-                replied = true;
-                progress.on_reply(answer?.get())?;
-                if was_crashed && !progress.committed() {
-                    progress.on_revival(session, budget).await?;
-                }
+    let reply = sent.map_err(|_| spent(budget, false))??;
+    let follow = Follow { events, reply, progress: Progress::new(how.until), condition, was_crashed };
+    follow.run(session, budget).await
+}
+
+/// A navigation that was sent.
+struct Follow {
+    events: Events,
+    reply: Reply,
+    progress: Progress,
+    condition: watch::Receiver<Condition>,
+    was_crashed: bool,
+}
+
+impl Follow {
+    async fn run(self, session: &Session, budget: &Budget) -> Result<Landed, NavigateError> {
+        let Self { mut events, mut reply, mut progress, mut condition, was_crashed } = self;
+        let work = budget.reserving(budget.cleanup_reserve());
+        let mut replied = false;
+        loop {
+            if let Some(landed) = progress.done() {
+                return Ok(landed);
             }
-            delivery = events.next() => match delivery {
-                Some(Delivery::Event(event)) => progress.on_event(&event)?,
-                Some(Delivery::Lagged { .. }) => {}
-                None => return Err(CdpError::LinkClosed(session.link_closed().await).into()),
-            },
-            news = bad_news(&mut condition, was_crashed) => return Err(stopped_by(news, progress.committed())),
-            _ = work.spent() => {
-                let committed = progress.committed();
-                if !committed {
-                    // Until it is stopped, no call on this page is answered (measured).
-                    let patience = Budget::new(budget.left() + STOP_GRACE);
-                    let _ = session.call("Page.stopLoading", json!({}), &patience).await;
+            tokio::select! {
+                biased;
+                // Before the reply: they tell why there is none of what was asked for.
+                delivery = events.next() => match delivery {
+                    Some(Delivery::Event(event)) => progress.on_event(&event)?,
+                    Some(Delivery::Lagged { .. }) => {}
+                    None => return Err(CdpError::LinkClosed(session.link_closed().await).into()),
+                },
+                answer = &mut reply, if !replied => {
+                    replied = true;
+                    progress.on_reply(answer?.get())?;
+                    if was_crashed && !progress.committed() {
+                        progress.on_revival(session, budget).await?;
+                    }
                 }
-                return Err(spent(budget, committed));
+                news = bad_news(&mut condition, was_crashed) => return Err(stopped_by(news, progress.committed())),
+                _ = work.spent() => {
+                    let committed = progress.committed();
+                    if !committed {
+                        // Until it is stopped, no call on this page is answered (measured).
+                        let patience = Budget::new(budget.left() + STOP_GRACE);
+                        let _ = session.call("Page.stopLoading", json!({}), &patience).await;
+                    }
+                    return Err(spent(budget, committed));
+                }
             }
         }
     }
+}
+
+/// Asks the document on `session` what it came with.
+pub async fn http_status(session: &Session, main: &str, budget: &Budget) -> Option<u16> {
+    #[derive(Deserialize)]
+    struct Answer {
+        result: Status,
+    }
+    #[derive(Deserialize)]
+    struct Status {
+        value: Option<u16>,
+    }
+    let context = isolated::world(session, main, budget).await.ok()?;
+    let asked = json!({
+        "contextId": context, "returnByValue": true, "silent": true,
+        "expression": "performance.getEntriesByType('navigation')[0]?.responseStatus",
+    });
+    let answer: Answer = session.call_as("Runtime.evaluate", asked, budget).await.ok()?;
+    answer.result.value.filter(|status| *status > 0)
 }
 
 /// How far beyond the budget the answer may wait to hear that the navigation is stopped.

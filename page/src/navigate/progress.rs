@@ -26,14 +26,40 @@ pub(super) struct Progress {
     commits: Vec<Frame>,
     landed: Option<Landed>,
     reached: bool,
+    moved: Option<Moved>,
+    /// The page asks whether it may be left.
+    asks: bool,
+}
+
+/// A move through the history or a reload, whose document nobody announces.
+#[derive(Debug)]
+struct Moved {
+    main: String,
+    reload: bool,
 }
 
 impl Progress {
     pub(super) fn new(until: WaitUntil) -> Self {
-        Self { until, loader: None, commits: Vec::new(), landed: None, reached: false }
+        Self {
+            until,
+            loader: None,
+            commits: Vec::new(),
+            landed: None,
+            reached: false,
+            moved: None,
+            asks: false,
+        }
+    }
+
+    /// Of a move in the main frame `main`: what commits first is its document.
+    pub(super) fn of_move(until: WaitUntil, main: &str, reload: bool) -> Self {
+        Self { moved: Some(Moved { main: main.to_owned(), reload }), ..Self::new(until) }
     }
 
     pub(super) fn on_reply(&mut self, raw: &str) -> Result<(), NavigateError> {
+        if self.moved.is_some() {
+            return Ok(());
+        }
         let bad = |why: serde_json::Error| {
             let why = format!("{:?} error", why.classify());
             CdpError::BadReply { method: "Page.navigate".into(), why }
@@ -78,20 +104,37 @@ impl Progress {
     pub(super) fn on_event(&mut self, event: &Event) -> Result<(), NavigateError> {
         match event.method.as_ref() {
             "Page.frameNavigated" => match Frame::main(event) {
-                Some(frame) => self.on_commit(frame),
+                Some(frame) => {
+                    self.on_commit(frame)?;
+                    // It was loaded before, and nothing follows.
+                    self.reached |= self.landed.is_some() && is_restored(event);
+                    Ok(())
+                }
                 None => Ok(()),
             },
             "Page.navigatedWithinDocument" => {
                 #[derive(Deserialize)]
+                #[serde(rename_all = "camelCase")]
                 struct Within {
+                    frame_id: String,
                     url: String,
+                }
+                if let Some(moved) = self.moved.as_ref().filter(|moved| !moved.reload) {
+                    let within: Option<Within> = serde_json::from_str(event.params.get()).ok();
+                    if let Some(to) = within.filter(|to| to.frame_id == moved.main) {
+                        self.landed = Some(Landed { url: to.url, same_document: true, http_status: None });
+                        self.reached = true;
+                    }
+                    return Ok(());
                 }
                 if self.loader.is_none() && self.reached {
                     let within: Option<Within> = serde_json::from_str(event.params.get()).ok();
-                    self.landed = within.map(|to| Landed { url: to.url, same_document: true });
+                    self.landed =
+                        within.map(|to| Landed { url: to.url, same_document: true, http_status: None });
                 }
                 Ok(())
             }
+            "Page.javascriptDialogOpening" | "Page.javascriptDialogClosed" => self.on_dialog(event),
             "Page.domContentEventFired" => {
                 self.reached |= self.landed.is_some() && self.until == WaitUntil::DomContentLoaded;
                 Ok(())
@@ -103,7 +146,27 @@ impl Progress {
         }
     }
 
+    /// A page that asks whether it may be left, and is told no, stays; nothing else tells of it.
+    fn on_dialog(&mut self, event: &Event) -> Result<(), NavigateError> {
+        #[derive(Deserialize)]
+        struct Dialog {
+            #[serde(default)]
+            r#type: String,
+            result: Option<bool>,
+        }
+        let Ok(dialog) = serde_json::from_str::<Dialog>(event.params.get()) else { return Ok(()) };
+        match dialog.result {
+            None => self.asks = dialog.r#type == "beforeunload",
+            Some(false) if self.asks && self.landed.is_none() => return Err(NavigateError::Dismissed),
+            Some(_) => self.asks = false,
+        }
+        Ok(())
+    }
+
     fn on_commit(&mut self, frame: Frame) -> Result<(), NavigateError> {
+        if self.moved.is_some() {
+            self.loader.get_or_insert_with(|| frame.loader_id.clone());
+        }
         let Some(loader) = &self.loader else {
             self.commits.push(frame);
             return Ok(());
@@ -113,7 +176,7 @@ impl Progress {
         }
         // A page may go on at once; where it is now is what the caller wants to know.
         if *loader == frame.loader_id || self.landed.is_some() {
-            self.landed = Some(Landed { url: frame.address(), same_document: false });
+            self.landed = Some(Landed { url: frame.address(), same_document: false, http_status: None });
             self.reached = self.until == WaitUntil::Commit;
         }
         Ok(())
@@ -126,6 +189,16 @@ impl Progress {
     pub(super) fn done(&mut self) -> Option<Landed> {
         if self.reached { self.landed.clone() } else { None }
     }
+}
+
+fn is_restored(event: &Event) -> bool {
+    #[derive(Deserialize)]
+    struct Navigated {
+        #[serde(default)]
+        r#type: String,
+    }
+    serde_json::from_str::<Navigated>(event.params.get())
+        .is_ok_and(|it| it.r#type == "BackForwardCacheRestore")
 }
 
 #[cfg(test)]
@@ -176,6 +249,44 @@ mod tests {
         progress.on_event(&event("Page.loadEventFired", "{}")).unwrap();
         progress.on_event(&commit("L", "http://embed/", r#","parentId":"P""#)).unwrap();
         assert!(!progress.committed());
+    }
+
+    #[test]
+    fn what_a_move_brings_first_is_its_document() {
+        let mut back = Progress::of_move(WaitUntil::Load, "F", false);
+        back.on_reply("{}").unwrap();
+        back.on_event(&event("Page.loadEventFired", "{}")).unwrap();
+        back.on_event(&event("Page.navigatedWithinDocument", r#"{"frameId":"X","url":"http://x/"}"#))
+            .unwrap();
+        assert_eq!(back.done(), None);
+        back.on_event(&commit("L", "http://a/", "")).unwrap();
+        assert_eq!(back.done(), None);
+        back.on_event(&event("Page.loadEventFired", "{}")).unwrap();
+        assert_eq!(back.done().unwrap().url, "http://a/");
+        let mut restored = Progress::of_move(WaitUntil::Load, "F", false);
+        let frame =
+            r#"{"frame":{"id":"F","loaderId":"L","url":"http://a/"},"type":"BackForwardCacheRestore"}"#;
+        restored.on_event(&event("Page.frameNavigated", frame)).unwrap();
+        assert!(restored.done().is_some());
+        let mut within = Progress::of_move(WaitUntil::Load, "F", false);
+        within
+            .on_event(&event("Page.navigatedWithinDocument", r#"{"frameId":"F","url":"http://a/#x"}"#))
+            .unwrap();
+        assert!(within.done().unwrap().same_document);
+    }
+
+    #[test]
+    fn a_page_that_may_not_be_left_stays() {
+        let asks = |kind: &str| event("Page.javascriptDialogOpening", &format!(r#"{{"type":"{kind}"}}"#));
+        let closed =
+            |result: bool| event("Page.javascriptDialogClosed", &format!(r#"{{"result":{result}}}"#));
+        let mut reload = Progress::of_move(WaitUntil::Load, "F", true);
+        reload.on_event(&asks("alert")).unwrap();
+        reload.on_event(&closed(false)).unwrap();
+        reload.on_event(&asks("beforeunload")).unwrap();
+        reload.on_event(&closed(true)).unwrap();
+        reload.on_event(&asks("beforeunload")).unwrap();
+        assert_eq!(reload.on_event(&closed(false)), Err(NavigateError::Dismissed));
     }
 
     #[test]
