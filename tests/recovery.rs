@@ -6,8 +6,9 @@ mod support;
 use rustix::process::Signal;
 use support::stage::Stage;
 use support::{Running, int, kind, ms, processes, raw, secs};
+use tabvisor::act::Viewport;
 use tabvisor::events::{Event, Item, Subscription};
-use tabvisor::{Lost, Recovered, RestartRequest, Rung, Tab, TabState};
+use tabvisor::{Act, Lost, Recovered, RestartRequest, Rung, Tab, TabState};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::task::{self, Task};
 
@@ -296,4 +297,22 @@ async fn a_new_target_keeps_the_tab_its_name_and_its_context_and_the_old_one_goe
     .await;
     assert_eq!(scene.running.tabvisor.tabs().len(), tabs);
     scene.usable(&recovered, Rung::Target).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_size_of_the_viewport_comes_back_too() {
+    let scene = Scene::new("").await;
+    let viewport = Viewport { width: 333, height: 444 };
+    scene.tab.act(Act::Resize(viewport), secs(20)).await.unwrap();
+    for rung in [Rung::Renderer, Rung::Target] {
+        let request = RestartRequest { rung: Some(rung), url: None };
+        scene.tab.restart(request, secs(20)).await.unwrap();
+        support::eventually("it has its size", || async {
+            let width = scene.tab.evaluate("innerWidth").await.ok()?.read::<u32>().ok()?;
+            (width == viewport.width).then_some(())
+        })
+        .await;
+    }
+    drop(scene.sibling);
+    scene.running.stop().await;
 }

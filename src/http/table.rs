@@ -78,9 +78,13 @@ fn status(error: &TabError) -> StatusCode {
         "invalid_argument" | "navigation_blocked" => StatusCode::BAD_REQUEST,
         "denied" => StatusCode::FORBIDDEN,
         "tab_not_found" | "tab_closed" => StatusCode::NOT_FOUND,
-        "tab_stuck" | "tab_restarting" | "tab_lost" | "browser_lost" | "dialog_open" | "no_history" | "navigation_cancelled" => {
-            StatusCode::CONFLICT
-        }
+        "tab_stuck"
+        | "tab_restarting"
+        | "tab_lost"
+        | "browser_lost"
+        | "dialog_open"
+        | "no_history"
+        | "navigation_cancelled" => StatusCode::CONFLICT,
         "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
         "overloaded" => StatusCode::TOO_MANY_REQUESTS,
         // Nobody reads it: the caller went away. The number is the one that logs know for that.

@@ -106,13 +106,14 @@ impl Ground {
         self.tab.control.borrow().clone().filter(|session| !session.is_link_closed())
     }
 
+    pub(super) fn is_loading(&self) -> bool {
+        self.tab.condition.borrow().navigating || self.tab.page.borrow().state.loading
+    }
+
     /// What is known of the page; `ask` it whether it serves interrupts.
     async fn look(&self, ask: bool, budget: &Budget) -> Facts {
         let condition = self.tab.condition.borrow().clone();
-        let (loading, generation) = {
-            let page = self.tab.page.borrow();
-            (page.state.loading, page.state.generation)
-        };
+        let generation = self.tab.page.borrow().state.generation;
         let (dialog, crashed) = (condition.dialog.is_some(), condition.crashed);
         let interruptible = match self.control() {
             Some(control) if ask && !dialog && !crashed => {
@@ -120,7 +121,7 @@ impl Ground {
             }
             _ => false,
         };
-        Facts { dialog, interruptible, loading: loading || condition.navigating, crashed, generation }
+        Facts { dialog, interruptible, loading: self.is_loading(), crashed, generation }
     }
 
     /// Tries a rung; an error is the end of the tab.

@@ -73,8 +73,10 @@ impl Ground {
         if recover::stays_usable(&control, &at_once).await {
             return Step { freed: true, lost: vec![Lost::Scripts], ours: false };
         }
-        // Something runs it again, or something else holds the page; then this will not help either.
-        let timers = recover::end_timers(&control, &self.tab.target, budget).await;
+        // Something runs it again; or something else holds the page, as a navigation does that is
+        // pending, and then this will not help either.
+        let time = if self.is_loading() { budget.child(AT_ONCE) } else { budget.clone() };
+        let timers = recover::end_timers(&control, &self.tab.target, &time).await;
         if let Err(why) = timers {
             tracing::debug!(tab = %self.tab.id, %why, "the timers of a page could not be taken away");
             return Step { freed: false, lost: vec![Lost::Scripts], ours: false };
