@@ -55,6 +55,9 @@ pub(super) enum Verb {
     Tabs,
     /// Close a tab, also one that is stuck
     Close(Close),
+    /// One tab: show it, restart it, end its scripts, close it
+    #[command(subcommand)]
+    Tab(super::tab::Verb),
     /// Check what the service needs, then launch a browser and work with it
     Doctor(BrowserFlags),
     /// Print the effective configuration and where each value came from

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `flags` | what can be said, and how it becomes configuration |
 //! | `serve`, `token` | the service |
-//! | `client`, `verbs`, `acts`, `snapshot`, `state` | calls to a running service |
+//! | `client`, `verbs`, `acts`, `snapshot`, `state`, `tab` | calls to a running service |
 //! | `doctor`, `show_config` | what helps when it does not run |
 //! | `failure`, `output`, `pretty` | exit codes and what is printed |
 
@@ -21,6 +21,7 @@ mod serve;
 mod show_config;
 mod snapshot;
 mod state;
+mod tab;
 mod token;
 mod verbs;
 
@@ -74,5 +75,6 @@ async fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::State(verb) => state::state(&common, &loaded, verb).await,
         Verb::Tabs => verbs::tabs(&common, &loaded).await,
         Verb::Close(asked) => verbs::close(&common, &loaded, asked).await,
+        Verb::Tab(verb) => tab::tab(&common, &loaded, verb).await,
     }
 }
