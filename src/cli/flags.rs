@@ -51,6 +51,8 @@ pub(super) enum Verb {
     Act(super::flags_of_acts::Verb),
     /// List the tabs
     Tabs,
+    /// Tabs by their place in the list
+    Tab(super::tab::Tab),
     /// Close a tab, also one that is stuck
     Close(Close),
     /// Check what the service needs, then launch a browser and work with it

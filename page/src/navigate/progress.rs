@@ -66,6 +66,7 @@ impl Progress {
         };
         let reply: NavigateReply = serde_json::from_str(raw).map_err(bad)?;
         match reply.error_text {
+            Some(text) if text == "net::ERR_ABORTED" && self.asks => return Err(NavigateError::Dismissed),
             Some(text) if text == "net::ERR_ABORTED" => {
                 return Err(NavigateError::NoDocument { download: reply.is_download });
             }
