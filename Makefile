@@ -30,14 +30,15 @@ unit: ## Tests of all crates, on the fake Chrome and on the real one
 	cargo test --doc --workspace --all-features
 
 interop: chromium ## Other people's clients against us (their downloads are larger)
-	@echo "no foreign clients yet"
+	scripts/interop
 
 stalls: chromium ## 24 tabs, 19 of them stuck: how late are the answers?
 	cargo bench --bench stalls
 
-soak: chromium ## 300 launches and stops, 30 SIGKILLs of the owner: is anything left?
+soak: chromium ## 300 launches and stops, 30 SIGKILLs of the owner, an hour of chaos: is anything left?
 	TABVISOR_SOAK_LAUNCHES=300 TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor-cdp --release --test launch -- --nocapture
 	TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor --release --test service killed_service -- --nocapture
+	TABVISOR_CHAOS_S=3600 cargo test -p tabvisor --release --test chaos -- --nocapture
 
 bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; answers after a death
 	cargo bench --bench evaluate --bench snapshot --bench loss

@@ -30,6 +30,7 @@ use tabvisor_cdp::budget::{Budget, Spent};
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{Link, LinkOptions, Purpose, Session};
 use tabvisor_cdp::task::{self, Task};
+use tabvisor_page::act::ActError;
 use tabvisor_page::frame_sessions::{FrameChange, FrameSessions};
 use tabvisor_page::state::{self, PageState, Watching};
 use tokio::sync::OwnedSemaphorePermit;
@@ -81,6 +82,14 @@ pub(crate) struct State {
     at_work: Option<AtWork>,
     /// Waits that had their turn and let others pass.
     watching: HashMap<ActorId, AtWork>,
+    failing: Option<Failing>,
+}
+
+/// It fails as soon as what was begun has said what became of it.
+struct Failing {
+    why: String,
+    as_link: CdpError,
+    _last_words: Vec<Task<()>>,
 }
 
 /// The page link, what is watched over it, and the sessions on its frames.
@@ -117,6 +126,8 @@ struct AtWork {
 const DIAL: Duration = Duration::from_secs(10);
 /// How long a closed tab may take to be known as closed.
 const GONE_WITHIN: Duration = Duration::from_secs(5);
+/// How long an action whose link is gone may take to say what of it was sent.
+const LAST_WORDS: Duration = Duration::from_millis(50);
 /// A net, as in [`Evaluates`](crate::evaluates).
 const KILL_GRACE: Duration = Duration::from_secs(1);
 
@@ -134,6 +145,7 @@ impl Actor for Tab {
             queue: ActionQueue::default(),
             at_work: None,
             watching: HashMap::new(),
+            failing: None,
         })
     }
 
@@ -170,12 +182,20 @@ impl Actor for Tab {
             TabMsg::Overdue(id) => {
                 let at_work = state.at_work.as_ref().filter(|work| work.cell.get_id() == id);
                 if let Some(work) = at_work.or(state.watching.get(&id)) {
-                    tracing::error!(tab = %state.tab.id, action = work.name, "an action did not answer inside its budget");
+                    if state.failing.is_none() {
+                        tracing::error!(tab = %state.tab.id, action = work.name, "an action did not answer inside its budget");
+                    }
                     work.cell.kill();
                 }
             }
-            TabMsg::LinkClosed(cause) => return state.fail(format!("the page link closed: {cause}")),
-            TabMsg::Blind(why) => return state.fail(format!("the page is not watched any more: {why}")),
+            TabMsg::LinkClosed(cause) => {
+                let why = format!("the page link closed: {cause}");
+                return state.fail_after_last_words(&myself, why, CdpError::LinkClosed(cause));
+            }
+            TabMsg::Blind(error) => {
+                let why = format!("the page is not watched any more: {error}");
+                return state.fail_after_last_words(&myself, why, error);
+            }
         }
         Ok(())
     }
@@ -210,21 +230,44 @@ impl Actor for Tab {
             let Some(end) = leaf::end::<ActionReply>(event) else { return Ok(()) };
             state.queue.done();
             if let Some(work) = state.at_work.take() {
-                settle(work, end);
+                state.settle(work, end);
             }
         } else if state.watching.contains_key(&id) {
             let Some(end) = leaf::end::<ActionReply>(event) else { return Ok(()) };
             if let Some(work) = state.watching.remove(&id) {
-                settle(work, end);
+                state.settle(work, end);
             }
-            return Ok(());
         }
+        state.fail_if_silent()?;
         state.start_next(&myself).await;
         Ok(())
     }
 }
 
 impl State {
+    /// The action at work hears by itself that its link is gone, and knows what of it was sent.
+    fn fail_after_last_words(
+        &mut self,
+        myself: &ActorRef<TabMsg>,
+        why: String,
+        as_link: CdpError,
+    ) -> Result<(), ActorProcessingErr> {
+        let begun = self.at_work.iter().chain(self.watching.values()).map(|work| work.cell.get_id());
+        let last_words = begun.map(|id| later(myself, LAST_WORDS, TabMsg::Overdue(id))).collect();
+        self.failing = Some(Failing { why, as_link, _last_words: last_words });
+        self.fail_if_silent()
+    }
+
+    fn fail_if_silent(&mut self) -> Result<(), ActorProcessingErr> {
+        if self.at_work.is_some() || !self.watching.is_empty() {
+            return Ok(());
+        }
+        match self.failing.take() {
+            Some(Failing { why, .. }) => self.fail(why),
+            None => Ok(()),
+        }
+    }
+
     /// Gives back what waits, so that it can be done by the next one in this place.
     fn fail(&mut self, why: String) -> Result<(), ActorProcessingErr> {
         for Waiting { act, .. } in self.queue.drain() {
@@ -252,7 +295,7 @@ impl State {
     async fn start_next(&mut self, myself: &ActorRef<TabMsg>) {
         let Some(Page { session, frames, .. }) = &self.page else { return };
         // What waits is given back once that is heard of.
-        if session.is_link_closed() {
+        if self.failing.is_some() || session.is_link_closed() {
             return;
         }
         let stage = Stage { tab: Arc::clone(&self.tab), session: session.clone(), frames: frames.clone() };
@@ -291,25 +334,28 @@ impl State {
             }
         }
     }
-}
 
-/// The one place where an action that was begun is answered.
-fn settle(work: AtWork, end: End<ActionReply>) {
-    let outcome = match end {
-        End::Done(outcome) => outcome,
-        End::Killed => match work.budget.check() {
-            Err(spent) => Err(TabError::Budget { spent, doing: "acting on the page", sent: true }),
-            Ok(()) => Err(TabError::Internal("the action was killed".into())),
-        },
-        End::Panicked(why) => {
-            metrics::counter!("tabvisor_crashes_total", "what" => "actor").increment(1);
-            Err(TabError::Internal(why))
-        }
-    };
-    let word = outcome.as_ref().map_or_else(TabError::kind, |_| "ok");
-    metrics::histogram!("tabvisor_action_duration_seconds", "action" => work.name, "outcome" => word)
-        .record(work.budget.elapsed().as_secs_f64());
-    let _ = work.reply.send(outcome);
+    /// The one place where an action that was begun is answered.
+    fn settle(&self, work: AtWork, end: End<ActionReply>) {
+        let outcome = match end {
+            End::Done(outcome) => outcome,
+            End::Killed => match (work.budget.check(), &self.failing) {
+                (Err(spent), _) => Err(TabError::Budget { spent, doing: "acting on the page", sent: true }),
+                (Ok(()), Some(failing)) => {
+                    Err(TabError::Act(ActError::Link { error: failing.as_link.clone(), sent: true }))
+                }
+                (Ok(()), None) => Err(TabError::Internal("the action was killed".into())),
+            },
+            End::Panicked(why) => {
+                metrics::counter!("tabvisor_crashes_total", "what" => "actor").increment(1);
+                Err(TabError::Internal(why))
+            }
+        };
+        let word = outcome.as_ref().map_or_else(TabError::kind, |_| "ok");
+        metrics::histogram!("tabvisor_action_duration_seconds", "action" => work.name, "outcome" => word)
+            .record(work.budget.elapsed().as_secs_f64());
+        let _ = work.reply.send(outcome);
+    }
 }
 
 async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
@@ -332,7 +378,7 @@ async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
         let _ = viewport.apply(&session, &patience(&tab, &budget)).await;
     }
     let known = tab.page.borrow().clone();
-    let watching = state::set_up(&session, known, &patience(&tab, &budget)).await?;
+    let watching = state::set_up(&session, known, &patience(&tab, &budget), &budget).await?;
     Ok(Dialled { link, session, watching })
 }
 

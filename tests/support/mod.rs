@@ -8,6 +8,7 @@
     reason = "each test uses a part of it"
 )]
 
+pub mod chaos;
 pub mod http;
 pub mod pages;
 pub mod processes;
@@ -19,6 +20,7 @@ pub mod served;
 pub mod service;
 pub mod stage;
 pub mod stalls;
+pub mod weather;
 
 use std::future::Future;
 use std::time::Duration;

@@ -8,8 +8,11 @@ use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
+use tabvisor_page::act::ActError;
 use tabvisor_page::evaluate::EvaluateError;
 use tabvisor_page::navigate::NavigateError;
+use tabvisor_page::screenshot::ShotError;
+use tabvisor_page::snapshot::SnapshotError;
 
 use tokio::sync::watch;
 
@@ -82,7 +85,10 @@ fn is_symptom(error: &TabError) -> bool {
     let link = match error {
         TabError::Cdp(error)
         | TabError::Evaluate(EvaluateError::Link(error))
-        | TabError::Navigate(NavigateError::Link(error)) => error,
+        | TabError::Navigate(NavigateError::Link(error))
+        | TabError::Snapshot(SnapshotError::Link(error))
+        | TabError::Screenshot(ShotError::Link(error))
+        | TabError::Act(ActError::Link { error, .. }) => error,
         // A target that is closed says "navigated or closed" to calls in flight.
         TabError::Evaluate(EvaluateError::Navigated) => return true,
         _ => return false,

@@ -1,5 +1,7 @@
 //! Faults in bad moments: each was a defect once.
 
+use std::time::Duration;
+
 use tabvisor_cdp::fake::{Act, DialogKind, FakeChrome, Kind};
 use tabvisor_cdp::task;
 use tabvisor_page::navigate::WaitUntil;
@@ -19,6 +21,20 @@ async fn until(events: &mut Subscription, wanted: impl Fn(&Event) -> bool) {
     }
 }
 
+/// The moment that a page gets to confirm what it may not be able to is not the browser's.
+#[tokio::test]
+async fn a_browser_that_is_slow_costs_no_actor_its_life() {
+    let world = World::new().await;
+    let slow = Act::delay(Duration::from_millis(400), Act::Default);
+    world.fake.on("Target.getTargetInfo").act(slow.clone());
+    world.fake.on("Page.getNavigationHistory").act(slow);
+    let tab = world.open().await;
+    let landed = world.supervisor.navigate(tab, "http://fake.test/", WaitUntil::Load, &budget(10_000)).await;
+    assert_eq!(landed.unwrap().url, "http://fake.test/");
+    assert_eq!(world.supervisor.tab(tab).unwrap().restarts, 0);
+    world.stop().await;
+}
+
 #[tokio::test]
 async fn a_tab_that_was_dead_before_we_came_is_kept_and_can_be_brought_back() {
     let fake = FakeChrome::builder().pages(1).start().await;
@@ -32,12 +48,34 @@ async fn a_tab_that_was_dead_before_we_came_is_kept_and_can_be_brought_back() {
         {
             break row.tab_id;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     };
     assert_eq!(world.run(tab, "QUICK", 5000).await.unwrap_err().kind(), "crashed");
     world.supervisor.navigate(tab, "http://fake.test/", WaitUntil::Load, &budget(5000)).await.unwrap();
     world.run(tab, "QUICK", 5000).await.unwrap();
     assert_eq!(world.supervisor.tab(tab).unwrap().restarts, 0);
+    world.stop().await;
+}
+
+/// The actor hears of its link at the same time as its action; whoever is first, the answer is the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_action_whose_link_is_cut_says_so() {
+    let world = World::new().await;
+    world.fake.on("Page.navigate").act(Act::Never);
+    for round in 0..60 {
+        let tab = world.open().await;
+        let (supervisor, url) = (world.supervisor.clone(), format!("http://fake.test/{round}"));
+        let asked = url.clone();
+        let answer =
+            task::spawn(
+                async move { supervisor.navigate(tab, &url, WaitUntil::Load, &budget(20_000)).await },
+            );
+        let call = world.fake.wait_for_call(|call| call.text("url") == asked).await;
+        world.fake.drop_link(call.conn);
+        let error = answer.join().await.unwrap().unwrap_err();
+        assert_eq!(error.kind(), "link_failed", "{error}");
+        world.supervisor.close(tab, &budget(5_000)).await.unwrap();
+    }
     world.stop().await;
 }
 
@@ -107,12 +145,12 @@ async fn forty_openings_given_up_at_any_moment_leave_no_tab() {
         let opening = task::spawn(async move {
             supervisor.open(browser, "http://fake.test/", WaitUntil::Load, &budget(5000)).await.map(drop)
         });
-        tokio::time::sleep(std::time::Duration::from_micros(n * 150)).await;
+        tokio::time::sleep(Duration::from_micros(n * 150)).await;
         drop(opening);
     }
     world.fake.wait_until(|counts| counts.targets == 0).await;
     while !world.supervisor.tabs().is_empty() {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
     world.stop().await;
 }
@@ -145,7 +183,7 @@ async fn a_call_that_was_given_up_while_it_waited_is_ended_when_its_turn_comes()
     // Its turn comes only after it was given up.
     let handle = world.supervisor.handle(tab).unwrap();
     while handle.shared.evaluates.available_permits() < Limits::default().evaluates_per_tab {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert!(world.fake.free(&target));
     world.fake.wait_for_call(|call| call.method == "Runtime.terminateExecution").await;

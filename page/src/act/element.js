@@ -80,19 +80,19 @@ const takes = (it, hit) => contains(it, hit)
   || labelled(hit) === it
   || (labelled(it) === hit && hit !== null)
   || (it instanceof HTMLOptionElement && contains(hit, it) && hit instanceof HTMLSelectElement);
+// Says whether it was drawn: what is out of sight has no animation frames, and a busy machine draws late.
 const frameOver = () => new Promise(done => {
-  // A frame that is not drawn has no animation frames.
-  const late = setTimeout(done, 100);
-  requestAnimationFrame(() => { clearTimeout(late); done() });
+  const late = setTimeout(() => done(false), 100);
+  requestAnimationFrame(() => { clearTimeout(late); done(true) });
 });
 const isStill = async (it, until) => {
   const look = () => { const { x, y, width, height } = boxOf(it); return [x, y, width, height].join() };
   if (document.visibilityState !== 'visible') return true;
   await frameOver();
-  for (let before = look(); ; ) {
-    await frameOver();
-    const now = look();
-    if (now === before) return true;
+  for (let before = look(), undrawn = 0; ; ) {
+    const drawn = await frameOver(), now = look();
+    // Between two frames everything is still.
+    if (now === before && (drawn || ++undrawn === 5)) return true;
     if (performance.now() > until) return false;
     before = now;
   }

@@ -102,13 +102,18 @@ struct World {
 /// Begins to watch the page of `session`: subscribes, enables the Page domain and reads what the page
 /// shows. `from` is what an earlier watcher of the tab knew.
 ///
-/// A dead page is known to be dead at once. One that does not answer costs the whole budget and no
-/// more: what the browser itself knows of it is known then, and the rest comes while
+/// A dead page is known to be dead at once. One that does not answer is waited for as long as `patience`
+/// lasts: what the browser itself knows of it is known then, and the rest comes while
 /// [running](Watching::run), when the page answers again.
 ///
 /// # Errors
-/// Every [`CdpError`] when not even the browser answered.
-pub async fn set_up(session: &Session, from: Known, budget: &Budget) -> Result<Watching, CdpError> {
+/// Every [`CdpError`] when not even the browser answered within the budget.
+pub async fn set_up(
+    session: &Session,
+    from: Known,
+    patience: &Budget,
+    budget: &Budget,
+) -> Result<Watching, CdpError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Answer {
@@ -156,7 +161,9 @@ pub async fn set_up(session: &Session, from: Known, budget: &Budget) -> Result<W
         if heard && browser_has_answered(&watching) {
             return Ok(watching);
         }
-        let input = match budget.run(watching.next()).await {
+        // Only the page may keep its answer to itself.
+        let lasting = if browser_has_answered(&watching) { patience } else { budget };
+        let input = match lasting.run(watching.next()).await {
             Ok(input) => input,
             Err(_) if browser_has_answered(&watching) => return Ok(watching),
             Err(why) => return Err(spent(why)),

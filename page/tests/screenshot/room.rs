@@ -26,6 +26,16 @@ impl Room {
         stage.open(path).await;
         budget().run(loaded.next()).await.unwrap();
         let children = stage.children().to_vec();
+        // A frame in a process of its own may have run its script before it had a size, and stand at its
+        // top since.
+        for (_, session) in children.iter().filter(|_| path == "/shot") {
+            loop {
+                let scrolled = json!({ "expression": "scrollTo(0, 300), scrollY", "returnByValue": true });
+                if ask(session, "Runtime.evaluate", scrolled).await["result"]["value"] == 300 {
+                    break;
+                }
+            }
+        }
         Self { stage, children }
     }
 

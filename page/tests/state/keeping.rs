@@ -53,7 +53,7 @@ async fn a_later_watcher_goes_on_with_what_was_known() {
     assert!(watch.published().iter().all(|known| known.state.generation == before.state.generation));
     // In a new tab: another document, and the last good one is still known.
     let (_, session) = new_tab(&other).await;
-    let watching = set_up(&session, before.clone(), &budget()).await.unwrap();
+    let watching = set_up(&session, before.clone(), &budget(), &budget()).await.unwrap();
     let known = watching.known();
     assert_eq!(
         (known.state.url.as_str(), known.state.generation),
@@ -69,7 +69,7 @@ async fn lost_events_are_made_up_for() {
     let mut stage = Stage::start().await;
     stage.open("/icon").await;
     let session = stage.link.attach(&stage.target, &budget()).await.unwrap();
-    let watching = set_up(&session, Known::default(), &budget()).await.unwrap();
+    let watching = set_up(&session, Known::default(), &budget(), &budget()).await.unwrap();
     assert!(watching.is_set_up());
     let script = "(async () => {
         for (let n = 0; n < 300; n++) {

@@ -73,7 +73,7 @@ async fn a_page_that_is_dead_at_set_up() {
     let again = stage.link.attach(&stage.target, &budget()).await.unwrap();
     let mut dead = watch.now.borrow().clone();
     dead.state.crashed = true;
-    let again = set_up(&again, dead, &budget()).await.unwrap();
+    let again = set_up(&again, dead, &budget(), &budget()).await.unwrap();
     assert_eq!((again.known().state.url.clone(), again.known().state.crashed), (stage.url("/other"), false));
     stage.open("/icon").await;
     watch.until("heard", |known| known.state.title == "Icon").await;
@@ -103,7 +103,7 @@ async fn it_ends_with_its_link_or_its_target() {
     crate::support::call(&root, "Target.closeTarget", json!({ "targetId": target })).await;
     let why = budget().run(watch.running.join()).await.unwrap().unwrap();
     assert!(matches!(why, CdpError::Detached { .. }), "{why}");
-    let gone = set_up(&session, Known::default(), &budget()).await.unwrap_err();
+    let gone = set_up(&session, Known::default(), &budget(), &budget()).await.unwrap_err();
     assert!(matches!(gone, CdpError::Detached { .. }), "{gone}");
     let Stage { chromium, link, watch, .. } = stage;
     drop(link);

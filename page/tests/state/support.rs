@@ -41,7 +41,7 @@ pub(crate) fn budget() -> Budget {
 
 impl Watch {
     pub(crate) async fn start(session: &Session, from: Known, budget: &Budget) -> Self {
-        let watching = set_up(session, from, budget).await.unwrap();
+        let watching = set_up(session, from, budget, budget).await.unwrap();
         let (sender, now) = watch::channel(watching.known().clone());
         let (record, published) = mpsc::channel(10_000);
         let running = task::spawn(watching.run(move |known| {
