@@ -8,7 +8,7 @@ SHELL := /bin/bash
 ROOT_ONLY := $(if $(filter 0,$(shell id -u)),TABVISOR_NO_SANDBOX=1)
 TEST := $(shell cargo nextest --version >/dev/null 2>&1 && echo "nextest run" || echo "test")
 
-.PHONY: help run test lint unit interop stalls soak bench chromium clean
+.PHONY: help run test lint unit interop stalls soak bench chromium display clean
 
 help: ## What there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,7 +25,7 @@ lint: ## Format, clippy, documentation
 	cargo clippy -p tabvisor --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --document-private-items
 
-unit: ## Tests of all crates, on the fake Chrome and on the real one
+unit: display ## Tests of all crates, on the fake Chrome and on the real one
 	$(ROOT_ONLY) cargo $(TEST) --workspace --all-features
 	cargo test --doc --workspace --all-features
 
@@ -45,6 +45,9 @@ bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; an
 
 chromium:
 	@scripts/install-chromium
+
+display:
+	@scripts/install-xvfb
 
 clean: ## What was built
 	cargo clean

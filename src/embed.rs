@@ -1,14 +1,17 @@
 //! The face for Rust programs: one browser, its tabs, calls that are awaited.
 
+mod state;
+
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::time::Duration;
 
 use tabvisor_actors::events::Subscription;
+use tabvisor_actors::files::Download;
 use tabvisor_actors::ids::{BrowserId, TabId};
 use tabvisor_actors::{
-    Act, Acted, DialogLog, Engine, EvaluateRequest, On, PageWatch, Screenshot, ScreenshotRequest, Stepped,
-    Steps, Supervisor, TabRow, Wait, Waited,
+    Act, Acted, DialogLog, Engine, EvaluateRequest, Named, On, PageWatch, Screenshot, ScreenshotRequest,
+    Stepped, Steps, Supervisor, TabRow, Upload, Wait, Waited,
 };
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::dialog::{Answer as DialogAnswer, DialogRecord};
@@ -186,6 +189,58 @@ impl Tab {
     ) -> Result<Screenshot, Error> {
         let budget = self.tabvisor.budget(within)?;
         Ok(self.tabvisor.supervisor.screenshot(self.id, request, &budget).await?)
+    }
+
+    /// Gives files to it. `None` where a chooser is waited for that has still to open.
+    ///
+    /// # Errors
+    /// [`TabError::File`], [`TabError::Act`], and whatever ends a call.
+    pub async fn upload(&self, upload: Upload, within: Duration) -> Result<Option<Acted>, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.upload(self.id, upload, &budget).await?)
+    }
+
+    /// Clicks an element and waits for the download that this begins. It is put at `path` in the
+    /// downloads folder, or there under its own name. If the time ends first it is cancelled.
+    ///
+    /// # Errors
+    /// [`TabError::File`], [`TabError::Act`], and whatever ends a call.
+    pub async fn download(&self, on: Named, path: Option<&str>, within: Duration) -> Result<Download, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.download(self.id, on, path, &budget).await?)
+    }
+
+    /// The same for the document that it shows, if that has the address `expected`.
+    ///
+    /// # Errors
+    /// As [`download`](Self::download).
+    pub async fn download_document(
+        &self,
+        expected: &str,
+        path: Option<&str>,
+        within: Duration,
+    ) -> Result<Download, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.download_document(self.id, expected, path, &budget).await?)
+    }
+
+    /// Waits for a download: one that began already and whose end nobody was told, or the next one.
+    /// It goes on if the time ends first.
+    ///
+    /// # Errors
+    /// [`TabError::File`] and whatever ends a call.
+    pub async fn wait_for_download(&self, path: Option<&str>, within: Duration) -> Result<Download, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.wait_for_download(self.id, path, &budget).await?)
+    }
+
+    /// Makes a PDF of its page.
+    ///
+    /// # Errors
+    /// [`TabError::Pdf`], [`TabError::Dialog`], and whatever ends a call.
+    pub async fn pdf(&self, within: Duration) -> Result<Vec<u8>, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.pdf(self.id, &budget).await?)
     }
 
     /// Its dialogs: the open one, and the last that were closed.

@@ -34,20 +34,23 @@ pub use config::Config;
 pub use embed::{Evaluate, Open, Tab, Tabvisor, TakeSnapshot};
 pub use tabvisor_actors::error::{Origin, Retry, StartError, TabError};
 pub use tabvisor_actors::events;
+pub use tabvisor_actors::files::{Download, DownloadState, FileError, Folders};
 pub use tabvisor_actors::ids::{BrowserId, Epoch, TabId};
 pub use tabvisor_actors::limits::{Care, Limits, Recovery};
 pub use tabvisor_actors::{
-    Act, Acted, At, BrowserFacts, BrowserSpec, DialogLog, Ended, Engine, EvaluateRequest, Evaluated,
-    FallbackReason, Held, Named, On, PageWatch, Queue, Screenshot, ScreenshotRequest, ShotOf, Source, Step,
-    StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped, Supervisor, TabRow, TabState, Wait,
-    Waited,
+    Act, Acted, Arrived, At, BrowserFacts, BrowserSpec, DialogLog, Ended, Engine, EvaluateRequest, Evaluated,
+    FallbackReason, Given, Held, Named, On, OpenedTab, PageWatch, Queue, Screenshot, ScreenshotRequest,
+    ShotOf, Source, Step, StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped, Supervisor,
+    TabRow, TabState, Upload, UploadTo, Wait, Waited,
 };
 pub use tabvisor_cdp::budget::Budget;
 pub use tabvisor_cdp::launch::LaunchOptions;
 pub use tabvisor_page::evaluate::{BlockedBy, EvaluateError, Expiry, Missing, Phase, Thrown, Value};
 pub use tabvisor_page::navigate::{Landed, LoadFailure, Move, NavigateError, WaitUntil};
 pub use tabvisor_page::wait::{Late, LoadState};
-pub use tabvisor_page::{act, dialog, screenshot, snapshot, state};
+pub use tabvisor_page::{
+    act, content, cookies, dialog, emulation, observe, pdf, permissions, screenshot, snapshot, state,
+};
 
 /// Why a call of this crate gave no result.
 #[derive(Debug, thiserror::Error)]

@@ -10,6 +10,8 @@ mod support;
 mod crashes;
 #[path = "chrome_facts/dialogs.rs"]
 mod dialogs;
+#[path = "chrome_facts/downloads.rs"]
+mod downloads;
 #[path = "chrome_facts/hostile.rs"]
 mod hostile;
 #[path = "chrome_facts/navigation.rs"]

@@ -8,14 +8,18 @@ use tabvisor_cdp::discovery::DiscoveryError;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::launch::LaunchError;
 use tabvisor_page::act::ActError;
+use tabvisor_page::content::ContentError;
 use tabvisor_page::dialog::{Dialog, NotPending};
 use tabvisor_page::evaluate::{BlockedBy, EvaluateError};
 use tabvisor_page::navigate::{BadUrl, NavigateError};
+use tabvisor_page::observe::ResponseError;
+use tabvisor_page::pdf::PdfError;
 use tabvisor_page::refs::StaleRef;
 use tabvisor_page::screenshot::ShotError;
 use tabvisor_page::snapshot::SnapshotError;
 use tabvisor_page::wait::{Late, WaitError};
 
+use crate::files::FileError;
 use crate::ids::{Epoch, TabId};
 
 /// Why a call gave no result.
@@ -115,9 +119,21 @@ pub enum TabError {
     /// There is no picture.
     #[error(transparent)]
     Screenshot(ShotError),
+    /// There is no PDF.
+    #[error(transparent)]
+    Pdf(PdfError),
+    /// A file that may not be used, or a download that gave none.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The action was not done, or is not known to have been.
     #[error(transparent)]
     Act(ActError),
+    /// There is no response, or not its body.
+    #[error(transparent)]
+    Response(ResponseError),
+    /// The page has no such content, or keeps it.
+    #[error(transparent)]
+    Content(ContentError),
     /// What was waited for did not happen within the budget.
     #[error(transparent)]
     Wait(Box<Late>),
@@ -225,7 +241,15 @@ impl TabError {
             Self::Ambiguous { .. } => "ambiguous_ref",
             Self::Snapshot(error) => snapshot_kind(error),
             Self::Screenshot(error) => shot_kind(error),
+            Self::Pdf(error) => match error {
+                PdfError::Unsupported(_) => "unsupported",
+                PdfError::TooLarge { .. } => "too_large",
+                PdfError::Link(error) => cdp_kind(error),
+            },
+            Self::File(error) => error.kind(),
             Self::Act(error) => act_kind(error),
+            Self::Response(error) => response_kind(error),
+            Self::Content(error) => content_kind(error),
             Self::Wait(_) => "timeout",
             Self::NoDialog(_) => "no_dialog",
             Self::Dialog(_) => "dialog_open",
@@ -243,7 +267,8 @@ impl TabError {
     pub fn origin(&self) -> Origin {
         match self.kind() {
             "invalid_argument" | "navigation_blocked" | "denied" | "no_history" | "tab_not_found"
-            | "no_dialog" | "aborted" | "too_large" => Origin::Caller,
+            | "no_dialog" | "aborted" | "too_large" | "file_not_allowed" | "file_not_found"
+            | "file_too_large" => Origin::Caller,
             "threw"
             | "does_not_compile"
             | "stale_ref"
@@ -261,9 +286,16 @@ impl TabError {
             | "navigated"
             | "navigation_failed"
             | "no_document"
-            | "navigation_cancelled" => Origin::Page,
+            | "navigation_cancelled"
+            | "no_chooser"
+            | "download_failed"
+            | "response_not_found"
+            | "response_broke_off"
+            | "body_not_kept"
+            | "page_refused"
+            | "storage_too_large" => Origin::Page,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "not_rendering" => Origin::Tab,
-            "browser_lost" | "unavailable" | "link_failed" | "protocol" => Origin::Browser,
+            "browser_lost" | "unavailable" | "link_failed" | "protocol" | "unsupported" => Origin::Browser,
             _ => Origin::Tabvisor,
         }
     }
@@ -281,10 +313,10 @@ impl TabError {
         }
         match self.kind() {
             "overloaded" | "document_changed" | "unavailable" | "link_failed" | "budget_exceeded"
-            | "stopping" => Retry::Later,
+            | "stopping" | "download_failed" => Retry::Later,
             "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "browser_lost" | "dialog_open"
             | "navigated" | "tab_not_found" | "stale_ref" | "ambiguous_ref" | "no_match" | "ambiguous"
-            | "not_visible" | "moving" | "disabled" | "covered" => Retry::AfterChange,
+            | "not_visible" | "moving" | "disabled" | "covered" | "file_not_found" => Retry::AfterChange,
             _ => Retry::No,
         }
     }
@@ -301,6 +333,15 @@ impl From<SnapshotError> for TabError {
         match error {
             SnapshotError::Link(error) => error.into(),
             other => Self::Snapshot(other),
+        }
+    }
+}
+
+impl From<ContentError> for TabError {
+    fn from(error: ContentError) -> Self {
+        match error {
+            ContentError::Link(error) => error.into(),
+            other => Self::Content(other),
         }
     }
 }
@@ -355,6 +396,25 @@ fn shot_kind(error: &ShotError) -> &'static str {
         ShotError::FrameSilent => "tab_stuck",
         ShotError::BadImage(_) => "internal",
         ShotError::Link(error) => cdp_kind(error),
+    }
+}
+
+fn content_kind(error: &ContentError) -> &'static str {
+    match error {
+        ContentError::Refused(_) => "page_refused",
+        ContentError::NoMatch => "no_match",
+        ContentError::TooLarge => "storage_too_large",
+        ContentError::Link(error) => cdp_kind(error),
+    }
+}
+
+fn response_kind(error: &ResponseError) -> &'static str {
+    match error {
+        ResponseError::NotFound { spent: Spent::Expired { .. }, .. } => "response_not_found",
+        ResponseError::NotFound { spent: Spent::Cancelled { .. }, .. } => "aborted",
+        ResponseError::BrokeOff { .. } => "response_broke_off",
+        ResponseError::NotKept { .. } => "body_not_kept",
+        ResponseError::Link(error) => cdp_kind(error),
     }
 }
 

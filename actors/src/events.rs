@@ -35,10 +35,18 @@ pub enum Event {
     TabCrashed { tab: TabId },
     /// The script of an expired evaluate, which had gone on, was ended.
     ScriptTerminated { tab: TabId },
+    /// Tabs that its page opened were closed, since there were too many; told at the first, second, fourth
+    /// and so on.
+    PopupsClosed { tab: TabId, limit: &'static str, closed: u64 },
+    /// A file chooser that was waited for opened, and was given files or could not be.
+    FilesGiven { tab: TabId, error: Option<String> },
     /// A dialog opened.
     DialogOpened { tab: TabId, dialog: Dialog },
     /// It is gone.
     DialogClosed { tab: TabId, id: String, by: Resolution },
+    /// A page asked to be printed. Nothing is printed without a window; with one it goes to the default
+    /// printer without a dialog.
+    PrintRequested { tab: TabId },
     /// An actor was restarted by its supervisor.
     ActorRestarted { tab: Option<TabId>, actor: &'static str, cause: String },
 }
@@ -57,8 +65,11 @@ impl Event {
             Self::TabFreed { .. } => "tab_freed",
             Self::TabCrashed { .. } => "tab_crashed",
             Self::ScriptTerminated { .. } => "script_terminated",
+            Self::PopupsClosed { .. } => "popups_closed",
+            Self::FilesGiven { .. } => "files_given",
             Self::DialogOpened { .. } => "dialog_opened",
             Self::DialogClosed { .. } => "dialog_closed",
+            Self::PrintRequested { .. } => "print_requested",
             Self::ActorRestarted { .. } => "actor_restarted",
         }
     }

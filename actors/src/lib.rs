@@ -5,9 +5,10 @@
 //! └ Browser                     one per Chromium
 //!    └ TabSupervisor            one per tab; one_for_one, 5 in 30 s
 //!        ├ 1 DialogWatcher      owns the control link
-//!        ├ 2 Evaluates          admission, calls in flight, spare links
+//!        ├ 2 Observer           owns the observing link
+//!        ├ 3 Evaluates          admission, calls in flight, spare links
 //!        │    └ Evaluate*       one per call, owns one link
-//!        └ 3 Tab                owns the page session
+//!        └ 4 Tab                owns the page session
 //!             └ Action          at most one alive
 //! ```
 //!
@@ -23,10 +24,12 @@ mod evaluate;
 mod evaluates;
 pub mod events;
 mod facade;
+pub mod files;
 pub mod ids;
 mod later;
 mod leaf;
 pub mod limits;
+mod observer;
 mod page_watch;
 mod queue;
 mod registry;
@@ -41,10 +44,12 @@ mod tab_supervisor;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Act, Acted, At, Held, Named, Screenshot, ScreenshotRequest, ShotOf, Wait, Waited};
+pub use action::{
+    Act, Acted, At, Held, Named, OpenedTab, Screenshot, ScreenshotRequest, ShotOf, Wait, Waited,
+};
 pub use facade::{
-    Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, On, Step, StepDone, StepKind, StepResult,
-    Stepped, Steps, StopReason, Stopped, Supervisor,
+    Arrived, Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, Given, On, Step, StepDone, StepKind,
+    StepResult, Stepped, Steps, StopReason, Stopped, Supervisor, Upload, UploadTo,
 };
 pub use page_watch::PageWatch;
 pub use root::BrowserSpec;

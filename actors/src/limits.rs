@@ -12,6 +12,8 @@ use tabvisor_page::dialog::Policy;
 pub struct Limits {
     /// Open tabs per browser, those that pages opened included.
     pub tabs: usize,
+    /// Open tabs that one page and those it opened may have opened.
+    pub popups_per_tab: usize,
     /// Actions queued or running per tab.
     pub actions_per_tab: usize,
     /// Evaluates in flight per tab.
@@ -38,6 +40,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             tabs: 50,
+            popups_per_tab: 20,
             actions_per_tab: 16,
             evaluates_per_tab: 16,
             evaluates_per_browser: 128,

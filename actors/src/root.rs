@@ -29,6 +29,7 @@ use tokio::time::Instant;
 use crate::browser::{Browser, BrowserArgs, BrowserDown};
 use crate::error::StartError;
 use crate::events::{Event, EventBus};
+use crate::files::Folders;
 use crate::ids::{BrowserId, Epoch};
 use crate::limits::{Care, Limits};
 use crate::registry::{BrowserHandle, Registry};
@@ -45,6 +46,8 @@ pub struct BrowserSpec {
     pub limits: Arc<Limits>,
     /// How its tabs are looked after.
     pub care: Care,
+    /// Where files of callers may be.
+    pub files: Arc<Folders>,
     /// How it is dialled.
     pub dial: DialOptions,
     /// How often it may be restarted.
@@ -171,7 +174,8 @@ impl State {
         start_budget: Budget,
     ) -> Result<Arc<BrowserShared>, StartError> {
         let (limits, dial) = (Arc::clone(&spec.limits), spec.dial.clone());
-        let shared = BrowserShared::new(id, epoch, limits, spec.care, self.events.clone(), dial);
+        let files = Arc::clone(&spec.files);
+        let shared = BrowserShared::new(id, epoch, limits, spec.care, files, self.events.clone(), dial);
         let args = BrowserArgs {
             shared: Arc::clone(&shared),
             registry: Arc::clone(&self.registry),

@@ -9,19 +9,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{DialOptions, Session};
-use tabvisor_page::act::Viewport;
+use tabvisor_page::act::{Turns, Viewport};
 use tabvisor_page::condition::Condition;
 use tabvisor_page::dialog::{Dialog, DialogRecord, Policy};
+use tabvisor_page::emulation::Emulation;
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
+use tabvisor_page::observe::{Observations, Observing};
 use tabvisor_page::refs::{FrameId, Ref, StaleReason, StaleRef};
 use tabvisor_page::snapshot::Memory;
 use tabvisor_page::state::{Known, PageError};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
-use url::Url;
+use url::{Host, Url};
 
 use crate::error::{StartError, TabError};
 use crate::events::EventBus;
+use crate::files::{Downloads, Folders, Sees};
 use crate::ids::{BrowserId, Epoch, TabId};
 use crate::limits::{Care, Limits};
 
@@ -32,6 +35,10 @@ pub(crate) struct BrowserShared {
     pub(crate) epoch: Epoch,
     pub(crate) limits: Arc<Limits>,
     pub(crate) care: Care,
+    /// Where files of callers may be.
+    pub(crate) files: Arc<Folders>,
+    /// Written by Browser; calls take from it what they have waited for.
+    pub(crate) downloads: watch::Sender<Downloads>,
     pub(crate) events: EventBus,
     /// How to dial it; written by Browser once it is found.
     pub(crate) dial: DialCell,
@@ -82,6 +89,23 @@ pub struct BrowserFacts {
     pub pid: Option<u32>,
     /// It was launched by us and ends with us.
     pub launched: bool,
+    /// Why its downloads are not available here; nothing where they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_downloads: Option<String>,
+}
+
+impl BrowserFacts {
+    /// Where it finds the files of this machine. One that we attached to by a loopback address may
+    /// be in a container, behind a forwarded port.
+    pub(crate) fn sees(&self) -> Sees {
+        match self.ws_url.host() {
+            _ if self.launched => Sees::Paths,
+            Some(Host::Domain("localhost")) => Sees::MaybePaths,
+            Some(Host::Ipv4(address)) if address.is_loopback() => Sees::MaybePaths,
+            Some(Host::Ipv6(address)) if address.is_loopback() => Sees::MaybePaths,
+            _ => Sees::Nothing,
+        }
+    }
 }
 
 impl BrowserShared {
@@ -90,6 +114,7 @@ impl BrowserShared {
         epoch: Epoch,
         limits: Arc<Limits>,
         care: Care,
+        files: Arc<Folders>,
         events: EventBus,
         dial: DialOptions,
     ) -> Arc<Self> {
@@ -100,6 +125,8 @@ impl BrowserShared {
             dials: Arc::new(Semaphore::new(limits.dials.max(1))),
             limits,
             care,
+            files,
+            downloads: watch::Sender::default(),
             events,
             dial: DialCell(Mutex::new(dial)),
             status: watch::Sender::new(BrowserStatus::Starting),
@@ -155,6 +182,12 @@ pub(crate) struct TabShared {
     pub(crate) dialog_policy: Mutex<Policy>,
     /// How many dialogs its page has opened; written by DialogWatcher.
     pub(crate) dialogs: AtomicU64,
+    /// The handle on its observed page; written by Observer.
+    pub(crate) observing: watch::Sender<Option<Observing>>,
+    /// What its page said; written by Observer's link.
+    pub(crate) observed: Arc<Mutex<Observations>>,
+    /// What is set on it, so that a new session can be told; written by its actions.
+    pub(crate) emulation: Arc<Mutex<Emulation>>,
     /// Counts up whenever its actors are put into the registry; written by TabSupervisor.
     pub(crate) wiring: watch::Sender<u64>,
     /// Evaluates in flight.
@@ -163,6 +196,10 @@ pub(crate) struct TabShared {
     pub(crate) actions: Arc<Semaphore>,
     /// What the page shows. Written by Tab; before its first word by Browser (target info).
     pub(crate) page: watch::Sender<Known>,
+    /// Whose turn it is to catch its file choosers; used by actions.
+    pub(crate) choosers: Turns,
+    /// Tabs of its page that were closed since there were too many; written by Browser.
+    pub(crate) popups_closed: AtomicU64,
     /// Its refs and what snapshots showed; used by actions and evaluates, never across an await.
     snapshots: Mutex<Memory>,
     /// What was asked for that a page session forgets when it ends; written by actions.
@@ -284,6 +321,9 @@ pub struct TabRow {
     /// The tab whose page opened it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opener: Option<TabId>,
+    /// How many tabs that its page opened were closed, since there were too many.
+    #[serde(skip_serializing_if = "is_none")]
+    pub popups_closed: u64,
     /// Counts its documents.
     pub generation: u64,
     /// How often its actors were restarted.
@@ -294,6 +334,11 @@ pub struct TabRow {
     pub browser: BrowserId,
     /// Its browser's epoch.
     pub epoch: Epoch,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Calls in flight on a tab.
@@ -329,10 +374,15 @@ impl TabShared {
             dialog_log: watch::Sender::default(),
             dialog_policy: Mutex::new(browser.care.dialogs),
             dialogs: AtomicU64::new(0),
+            observing: watch::Sender::new(None),
+            observed: Arc::default(),
+            emulation: Arc::default(),
             wiring: watch::Sender::new(0),
             evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),
             actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),
             page: watch::Sender::new(Known::default()),
+            choosers: Turns::default(),
+            popups_closed: AtomicU64::new(0),
             snapshots: Mutex::default(),
             kept: Mutex::default(),
             restarts: AtomicU64::new(0),
@@ -349,6 +399,16 @@ impl TabShared {
     /// Its refs and what snapshots showed.
     pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What its page said.
+    pub(crate) fn observed(&self) -> MutexGuard<'_, Observations> {
+        self.observed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is set on it.
+    pub(crate) fn emulation(&self) -> MutexGuard<'_, Emulation> {
+        self.emulation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a ref names, and the target of its frame's process where that is not the page's own.
@@ -412,6 +472,7 @@ impl TabShared {
             stuck_by: stuck.map(|it| it.reason),
             dialog: condition.dialog,
             opener: self.opener,
+            popups_closed: self.popups_closed.load(Ordering::Relaxed),
             generation: page.generation,
             restarts: self.restarts.load(Ordering::Relaxed),
             queue,

@@ -12,8 +12,9 @@ use tabvisor_cdp::launch::{self, Chromium, LaunchOptions};
 use tabvisor_cdp::link::{DialOptions, Events, KeepAlive, Link, LinkOptions, Purpose, Session};
 
 use crate::error::StartError;
+use crate::files::Arriving;
 use crate::restart::Intensity;
-use crate::shared::BrowserFacts;
+use crate::shared::{BrowserFacts, BrowserShared};
 
 /// Where a browser comes from.
 #[derive(Clone, Debug)]
@@ -41,6 +42,8 @@ pub(crate) struct Started {
     pub(crate) root: Session,
     pub(crate) events: Events,
     pub(crate) facts: BrowserFacts,
+    /// Where its downloads arrive, if they are available.
+    pub(crate) arriving: Option<Arriving>,
     /// How to dial it from now on (a remote one may need its own Host header).
     pub(crate) dial: DialOptions,
 }
@@ -51,6 +54,9 @@ const EVENTS: &[&str] = &[
     "Target.targetCreated",
     "Target.targetInfoChanged",
     "Target.targetDestroyed",
+    // In one stream with the targets: a popup that turns into a download is gone at once.
+    "Browser.downloadWillBegin",
+    "Browser.downloadProgress",
 ];
 
 /// How many of them may wait: hundreds of tabs are announced at once.
@@ -61,7 +67,12 @@ const KEEP_ALIVE: KeepAlive =
     KeepAlive { every: Duration::from_secs(5), patience: Duration::from_secs(5), while_idle: true };
 
 /// Starts or finds the browser and makes the browser link.
-pub(crate) async fn start(source: Source, dial: DialOptions, budget: Budget) -> Result<Started, StartError> {
+pub(crate) async fn start(
+    source: Source,
+    shared: Arc<BrowserShared>,
+    budget: Budget,
+) -> Result<Started, StartError> {
+    let dial = shared.dial.get();
     let (chromium, address, dial) = match source {
         Source::Launch(options) => {
             let chromium =
@@ -93,13 +104,50 @@ pub(crate) async fn start(source: Source, dial: DialOptions, budget: Budget) -> 
         "filter": PAGES,
     });
     root.call("Target.setAutoAttach", auto_attach, &budget).await?;
+    let arriving = match &chromium {
+        Some(_) => catch_downloads(&root, &shared, &budget).await,
+        None => Err("it is not ours, so what becomes of its downloads is left to others".into()),
+    };
+    let (arriving, no_downloads) = match arriving {
+        Ok(arriving) => (Some(arriving), None),
+        Err(why) => (None, Some(why)),
+    };
     let facts = BrowserFacts {
+        no_downloads,
         ws_url: address,
         version: version.product,
         pid: chromium.as_ref().map(Chromium::pid),
         launched: chromium.is_some(),
     };
-    Ok(Started { chromium, link, root, events, facts, dial })
+    Ok(Started { chromium, link, root, events, facts, arriving, dial })
+}
+
+/// Has downloads arrive in a folder of ours, and be told of, before there is any tab. A browser without
+/// them works all the same.
+async fn catch_downloads(
+    root: &Session,
+    shared: &BrowserShared,
+    budget: &Budget,
+) -> Result<Arriving, String> {
+    let downloads = &shared.files.downloads;
+    if downloads.as_os_str().is_empty() {
+        return Err("no folder is configured (files.downloads)".into());
+    }
+    let arriving = Arriving::make(downloads, shared.id, shared.epoch).map_err(|why| {
+        let why = format!("the folder {} cannot be written: {why} (files.downloads)", downloads.display());
+        tracing::warn!(why, "downloads are not available");
+        why
+    })?;
+    let asked = json!({
+        "behavior": "allowAndName", "downloadPath": arriving.folder(), "eventsEnabled": true,
+    });
+    match root.call("Browser.setDownloadBehavior", asked, budget).await {
+        Ok(_) => Ok(arriving),
+        Err(why) => {
+            tracing::warn!(%why, "downloads are not available");
+            Err(why.to_string())
+        }
+    }
 }
 
 /// CDP target filter: pages and nothing else.

@@ -99,6 +99,8 @@ pub(crate) struct Page {
     frames: FrameSessions,
     _watching: Task<()>,
     _attaching: Task<()>,
+    /// The file chooser that is waited for; at most one.
+    armed: Option<Task<()>>,
 }
 
 /// The page link, as it was dialled.
@@ -225,6 +227,7 @@ impl Actor for Tab {
                 frames,
                 _watching: task::spawn(watching),
                 _attaching: task::spawn(attaching),
+                armed: None,
             });
         } else if state.at_work.as_ref().is_some_and(|work| work.cell.get_id() == id) {
             let Some(end) = leaf::end::<ActionReply>(event) else { return Ok(()) };
@@ -336,8 +339,14 @@ impl State {
     }
 
     /// The one place where an action that was begun is answered.
-    fn settle(&self, work: AtWork, end: End<ActionReply>) {
+    fn settle(&mut self, work: AtWork, end: End<ActionReply>) {
         let outcome = match end {
+            End::Done(Ok(Done::Armed(armed))) => {
+                if let (Some(armed), Some(page)) = (armed, &mut self.page) {
+                    page.armed = Some(task::spawn(armed.serve()));
+                }
+                Ok(Done::Armed(None))
+            }
             End::Done(outcome) => outcome,
             End::Killed => match (work.budget.check(), &self.failing) {
                 (Err(spent), _) => Err(TabError::Budget { spent, doing: "acting on the page", sent: true }),
@@ -379,17 +388,26 @@ async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
     }
     let known = tab.page.borrow().clone();
     let watching = state::set_up(&session, known, &patience(&tab, &budget), &budget).await?;
+    let emulation = tab.emulation().clone();
+    // A page that does not answer yet takes it in its turn.
+    let applied = emulation.apply(&session, &patience(&tab, &budget)).await;
+    if let Err(why @ CdpError::LinkClosed(_)) = applied {
+        return Err(why);
+    }
     Ok(Dialled { link, session, watching })
 }
 
 /// Publishes what the page shows.
 async fn watch_page(tab: Arc<TabShared>, watching: Watching, actor: ActorRef<TabMsg>) {
     let why = watching.run(|known| {
-        let before = tab.page.send_replace(known.clone()).state.generation;
-        let PageState { url, generation, .. } = &known.state;
-        if *generation > before {
+        let before = tab.page.send_replace(known.clone()).state;
+        let PageState { url, generation, prints, .. } = &known.state;
+        if *generation > before.generation {
             let (url, generation) = (url.clone(), *generation);
             tab.browser.events.publish(Event::TabNavigated { tab: tab.id, url, generation });
+        }
+        if *generation == before.generation && *prints > before.prints {
+            tab.browser.events.publish(Event::PrintRequested { tab: tab.id });
         }
     });
     match why.await {

@@ -1,19 +1,19 @@
-//! TabSupervisor: the three actors of one tab.
+//! TabSupervisor: the four actors of one tab.
 //!
-//! Purpose: starts them in order (watcher, evaluates, tab), restarts the one that failed, and
+//! Purpose: starts them in order (watcher, observer, evaluates, tab), restarts the one that failed, and
 //! gives up when that happens too often.
 //!
 //! ```text
-//!   spawned --> children started --> listening (told to Browser once, and after each restart)
-//!                      ^    |
+//!   spawned --> children started --> listening (told to Browser once the observer has tried, too, and
+//!                      ^    |                   after each restart of the watcher)
 //!                      |    +--a child failed--> restarted after a pause
 //!                      +-------------+  |
 //!                                       +--5 in 30 s exceeded--> Err: the tab is lost
 //! ```
 //!
 //! Supervised by: [`Browser`](crate::browser), temporary.
-//! Children: [`DialogWatcher`](crate::dialog_watcher), [`Evaluates`](crate::evaluates),
-//! [`Tab`](crate::tab); one for one, since they share only the target: a lost page session must
+//! Children: [`DialogWatcher`](crate::dialog_watcher), [`Observer`](crate::observer),
+//! [`Evaluates`](crate::evaluates), [`Tab`](crate::tab); one for one, since they share only the target: a lost page session must
 //! not throw away running evaluates.
 //!
 //! It never: talks to Chromium, restarts a child silently (events, counts).
@@ -30,6 +30,7 @@ use crate::browser::BrowserMsg;
 use crate::dialog_watcher::{DialogWatcher, WatcherArgs, WatcherMsg};
 use crate::evaluates::{Evaluates, EvaluatesMsg};
 use crate::events::Event;
+use crate::observer::{Observer, ObserverArgs, ObserverMsg};
 use crate::registry::{Registry, TabHandle};
 use crate::restart::{Intensity, RestartWindow, Verdict};
 use crate::shared::TabShared;
@@ -39,6 +40,8 @@ use crate::tab::{Tab, TabMsg};
 pub(crate) enum TabSupervisorMsg {
     /// The watcher listens: the target may run.
     Listening,
+    /// The observer has tried: what the target says first is heard, or cannot be.
+    Observing,
     /// The pause before a restart is over.
     Restart(Child),
 }
@@ -53,10 +56,11 @@ pub(crate) struct TabSupervisorArgs {
     pub(crate) browser: ActorRef<BrowserMsg>,
 }
 
-/// One of the three.
+/// One of the four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Child {
     Watcher,
+    Observer,
     Evaluates,
     Tab,
 }
@@ -65,6 +69,7 @@ impl Child {
     fn name(self) -> &'static str {
         match self {
             Self::Watcher => "dialog_watcher",
+            Self::Observer => "observer",
             Self::Evaluates => "evaluates",
             Self::Tab => "tab",
         }
@@ -75,8 +80,12 @@ impl Child {
 pub(crate) struct State {
     args: TabSupervisorArgs,
     watcher: Option<ActorRef<WatcherMsg>>,
+    observer: Option<ActorRef<ObserverMsg>>,
     evaluates: Option<ActorRef<EvaluatesMsg>>,
     tab: Option<ActorRef<TabMsg>>,
+    /// The watcher listens; the observer has tried.
+    listening: bool,
+    observing: bool,
     window: RestartWindow,
     pauses: Vec<Task<()>>,
 }
@@ -95,7 +104,17 @@ impl Actor for TabSupervisor {
         args: TabSupervisorArgs,
     ) -> Result<State, ActorProcessingErr> {
         let window = RestartWindow::new(Intensity::TAB);
-        Ok(State { args, watcher: None, evaluates: None, tab: None, window, pauses: Vec::new() })
+        Ok(State {
+            args,
+            watcher: None,
+            observer: None,
+            evaluates: None,
+            tab: None,
+            listening: false,
+            observing: false,
+            window,
+            pauses: Vec::new(),
+        })
     }
 
     async fn post_start(
@@ -103,7 +122,7 @@ impl Actor for TabSupervisor {
         myself: ActorRef<TabSupervisorMsg>,
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
-        for child in [Child::Watcher, Child::Evaluates, Child::Tab] {
+        for child in [Child::Watcher, Child::Observer, Child::Evaluates, Child::Tab] {
             state.start(&myself, child).await?;
         }
         Ok(())
@@ -117,7 +136,14 @@ impl Actor for TabSupervisor {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             TabSupervisorMsg::Listening => {
-                let _ = state.args.browser.cast(BrowserMsg::TabListening(state.args.tab.id));
+                state.listening = true;
+                state.may_run();
+            }
+            TabSupervisorMsg::Observing => {
+                // Once: a restart of the observer is nobody's business.
+                if !std::mem::replace(&mut state.observing, true) {
+                    state.may_run();
+                }
             }
             TabSupervisorMsg::Restart(child) => state.start(&myself, child).await?,
         }
@@ -151,6 +177,7 @@ impl Actor for TabSupervisor {
         let children = [
             state.tab.take().map(|it| it.get_cell()),
             state.evaluates.take().map(|it| it.get_cell()),
+            state.observer.take().map(|it| it.get_cell()),
             state.watcher.take().map(|it| it.get_cell()),
         ];
         for child in children.into_iter().flatten() {
@@ -175,6 +202,11 @@ impl State {
                 let (actor, _) = Actor::spawn_linked(None, DialogWatcher, args, parent).await?;
                 self.watcher = Some(actor);
             }
+            Child::Observer => {
+                let args = ObserverArgs { tab, supervisor: myself.clone() };
+                let (actor, _) = Actor::spawn_linked(None, Observer, args, parent).await?;
+                self.observer = Some(actor);
+            }
             Child::Evaluates => {
                 let (actor, _) = Actor::spawn_linked(None, Evaluates, tab, parent).await?;
                 self.evaluates = Some(actor);
@@ -197,10 +229,18 @@ impl State {
         Ok(())
     }
 
+    fn may_run(&self) {
+        if self.listening && self.observing {
+            let _ = self.args.browser.cast(BrowserMsg::TabListening(self.args.tab.id));
+        }
+    }
+
     fn slot_of(&self, cell: &ActorCell) -> Option<Child> {
         let id = cell.get_id();
         if self.watcher.as_ref().is_some_and(|it| it.get_id() == id) {
             Some(Child::Watcher)
+        } else if self.observer.as_ref().is_some_and(|it| it.get_id() == id) {
+            Some(Child::Observer)
         } else if self.evaluates.as_ref().is_some_and(|it| it.get_id() == id) {
             Some(Child::Evaluates)
         } else if self.tab.as_ref().is_some_and(|it| it.get_id() == id) {
@@ -216,12 +256,16 @@ impl State {
         child: Child,
         cause: &str,
     ) -> Result<(), ActorProcessingErr> {
-        let tab = &self.args.tab;
+        let tab = Arc::clone(&self.args.tab);
         if tab.gone.borrow().is_some() {
             return Ok(());
         }
         if child == Child::Watcher {
             tab.control.send_replace(None);
+        }
+        // One that cannot even try keeps nobody waiting.
+        if child == Child::Observer && !std::mem::replace(&mut self.observing, true) {
+            self.may_run();
         }
         tracing::warn!(tab = %tab.id, actor = child.name(), cause, "an actor of a tab failed");
         *tab.last_failure.lock().unwrap_or_else(PoisonError::into_inner) =

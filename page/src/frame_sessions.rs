@@ -65,7 +65,7 @@ impl FrameSessions {
         mut tell: impl FnMut(FrameChange) + Send + 'static,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let table = Self::default();
-        let mut events = link.subscribe_all(EVENTS, BACKLOG);
+        let mut events = link.subscribe_link(EVENTS, BACKLOG);
         let (root, page, kept) = (link.root(), session.clone(), table.clone());
         let work = async move {
             // Not waited for: a stuck page does not answer it.

@@ -6,8 +6,13 @@
 //! | [`evaluate`] | one script, one answer: markers, phases, honest expiry |
 //! | [`navigate`] | navigation that is not success until the document commits |
 //! | [`state`] | what a tab shows: url, title, favicon, loading, error, history |
+//! | [`observe`] | what a page says: console, errors, requests, responses |
+//! | [`emulation`] | what a page is made to believe |
+//! | [`cookies`], [`permissions`] | of a browser context |
+//! | [`content`] | storage and text of a page |
 //! | [`dialog`] | JavaScript dialogs: which is open, which id names it |
 //! | [`snapshot`] | a page as text, from Chromium's accessibility tree |
+//! | [`pdf`] | a page as a PDF |
 //! | [`screenshot`] | images of a page, with elements named on them |
 //! | [`frame_sessions`] | sessions on frames that live in processes of their own |
 //! | [`refs`] | names for elements that never lie |
@@ -21,11 +26,17 @@
 pub mod act;
 pub mod clock;
 pub mod condition;
+pub mod content;
+pub mod cookies;
 pub mod dialog;
+pub mod emulation;
 pub mod evaluate;
 pub mod frame_sessions;
 mod isolated;
 pub mod navigate;
+pub mod observe;
+pub mod pdf;
+pub mod permissions;
 pub mod refs;
 pub mod screenshot;
 pub mod snapshot;

@@ -11,7 +11,7 @@ mod typing;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use tabvisor_page::act::{FillField, OptionName, Select, Target, check, fill, select, upload};
+use tabvisor_page::act::{Files, FillField, OptionName, Select, Target, check, fill, select, upload};
 use tempfile::TempDir;
 
 use support::{Stage, budget};
@@ -36,7 +36,10 @@ impl Stage {
     }
 
     async fn upload(&self, css: &str, paths: &[PathBuf]) -> Value {
-        told(upload(&self.page, &Target::Css(css.into()), paths, &budget()).await)
+        told(match Files::by_path(paths).await {
+            Ok(files) => upload(&self.page, &Target::Css(css.into()), &files, &budget()).await,
+            Err(error) => Err(error),
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::fake::{Act, FakeChrome};
 use tabvisor_cdp::link::{DialOptions, Link, LinkOptions, Purpose};
 use tabvisor_page::act::{
-    ActError, ActPage, Chord, Effect, FillField, OptionName, Outcome, Press, Select, Target, TypeMode,
+    ActError, ActPage, Chord, Effect, Files, FillField, OptionName, Outcome, Press, Select, Target, TypeMode,
     TypeText, check, fill, insert_text, press, select, type_text, upload,
 };
 use tabvisor_page::condition::Condition;
@@ -60,7 +60,7 @@ async fn all(page: &ActPage, budget: &Budget) -> Vec<Result<Outcome, ActError>> 
         select(page, &chosen, budget).await,
         check(page, &target, true, budget).await,
         fill(page, &fields, budget).await,
-        upload(page, &target, &[this], budget).await,
+        upload(page, &target, &Files::by_path(&[this]).await.unwrap(), budget).await,
     ]
 }
 
@@ -94,11 +94,12 @@ async fn bad_input_is_refused_by_its_name_before_anything_is_sent() {
         Press { chord: Chord::read("key", "a", false).unwrap(), on: None, hold_for: Duration::from_secs(6) };
     let target = Target::Css("#a".into());
     let nested = [FillField { target: target.clone(), value: json!({}) }];
+    let missing = Files::by_path(&[PathBuf::from("/no/such/file")]).await;
     for (done, field) in [
         (type_text(&page, &slow, &budget()).await, "delayMs"),
         (press(&page, &held, &budget()).await, "delayMs"),
         (fill(&page, &nested, &budget()).await, "fields"),
-        (upload(&page, &target, &[PathBuf::from("/no/such/file")], &budget()).await, "paths"),
+        (missing.map(|_| unreachable!()), "paths"),
     ] {
         let error = done.unwrap_err();
         assert!(matches!(&error, ActError::Invalid { field: named, .. } if *named == field), "{error}");

@@ -27,11 +27,26 @@ struct Told {
     observed: Value,
     #[serde(default)]
     opened_tabs: Vec<String>,
-    /// Of a picture.
+    #[serde(default)]
+    downloads: Vec<Downloaded>,
+    /// Of a call that waits for one.
+    download: Option<Downloaded>,
+    #[serde(default)]
+    armed: bool,
+    /// Of a picture or a PDF.
     path: Option<String>,
     /// Of a batch.
     results: Option<Vec<Child>>,
     stopped: Option<Stopped>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Downloaded {
+    url: String,
+    suggested_filename: String,
+    state: String,
+    path: Option<String>,
 }
 
 /// What became of one action of a batch.
@@ -88,6 +103,14 @@ pub(super) async fn act(common: &Common, loaded: &Loaded, verb: Verb) -> Result<
     let place = told.url.map_or_else(String::new, |url| format!(" on {url}"));
     let effect = told.effect.map_or_else(String::new, |effect| format!(" ({effect})"));
     output::line(&clean(&format!("{what}{place}{effect}")));
+    if told.armed {
+        output::line("the next file chooser is waited for");
+    }
+    for Downloaded { url, suggested_filename, state, path } in told.downloads.into_iter().chain(told.download)
+    {
+        let place = path.unwrap_or(suggested_filename);
+        output::line(&clean(&format!("download of {url}: {place} ({state})")));
+    }
     for warning in told.observed["warnings"].as_array().into_iter().flatten() {
         output::note(&clean(warning.as_str().unwrap_or_default()));
     }
@@ -149,6 +172,20 @@ fn asked(verb: Verb) -> Result<(String, OnTab, &'static [&'static str], Value), 
         Verb::Fill { fields, on } => {
             ("filled the fields".into(), on, ACT, json!({ "kind": "fill", "fields": fields.read()? }))
         }
+        Verb::Upload { paths, chooser, input_ref, element, remote, on } => {
+            let mut body = json!({ "ref": chooser, "inputRef": input_ref, "element": element });
+            let what = format!("gave {}", paths.join(", "));
+            body[if remote { "remotePath" } else { "paths" }] = paths.into();
+            (what, on, &["hooks", "file-chooser"], body)
+        }
+        Verb::Download { element, path, on } => {
+            let body = json!({ "ref": element, "path": path });
+            (format!("clicked ref {element}"), on, &["download"], body)
+        }
+        Verb::WaitForDownload { path, on } => {
+            ("waited for a download".into(), on, &["wait", "download"], json!({ "path": path }))
+        }
+        Verb::Pdf { on } => ("made a PDF".into(), on, &["pdf"], json!({})),
         Verb::Wait { selector, time, text, text_gone, element, address, load, function, on } => {
             let body = json!({
                 "kind": "wait", "selector": selector, "timeMs": time, "text": text, "textGone": text_gone,

@@ -49,6 +49,8 @@ pub(super) enum Verb {
     Snapshot(Snapshot),
     #[command(flatten)]
     Act(super::flags_of_acts::Verb),
+    #[command(flatten)]
+    State(super::flags_of_state::Verb),
     /// List the tabs
     Tabs,
     /// Tabs by their place in the list

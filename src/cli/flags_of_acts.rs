@@ -180,6 +180,49 @@ pub(super) enum Verb {
         #[command(flatten)]
         on: OnTab,
     },
+    /// Give files of the uploads folder to a page: to a file input, or to the chooser that a click opens
+    Upload {
+        /// Their paths in that folder, or whole ones
+        #[arg(required = true)]
+        paths: Vec<String>,
+        /// Click this element, and give them to the chooser that opens
+        #[arg(long = "ref", value_name = "REF", conflicts_with_all = ["input_ref", "element"])]
+        chooser: Option<String>,
+        /// Give them to this file input
+        #[arg(long, value_name = "REF", conflicts_with = "element")]
+        input_ref: Option<String>,
+        /// Give them to the file input that this CSS selector matches
+        #[arg(long, value_name = "CSS")]
+        element: Option<String>,
+        /// The paths are of the machine that the browser runs on
+        #[arg(long)]
+        remote: bool,
+        #[command(flatten)]
+        on: OnTab,
+    },
+    /// Click an element and wait for the file that it downloads
+    Download {
+        /// Its ref
+        #[arg(value_name = "REF")]
+        element: String,
+        /// Where the file is put, in the downloads folder
+        path: String,
+        #[command(flatten)]
+        on: OnTab,
+    },
+    /// Wait for a download that something else begins, or began
+    #[command(name = "waitfordownload")]
+    WaitForDownload {
+        /// Where the file is put, in the downloads folder
+        path: Option<String>,
+        #[command(flatten)]
+        on: OnTab,
+    },
+    /// Make a PDF of a page
+    Pdf {
+        #[command(flatten)]
+        on: OnTab,
+    },
     /// Wait until a page shows something, has an address, or is loaded
     Wait {
         /// A CSS selector; any element that it matches can be seen

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `flags` | what can be said, and how it becomes configuration |
 //! | `serve`, `token` | the service |
-//! | `client`, `verbs`, `acts`, `tab`, `snapshot` | calls to a running service |
+//! | `client`, `verbs`, `acts`, `tab`, `snapshot`, `state` | calls to a running service |
 //! | `doctor`, `show_config` | what helps when it does not run |
 //! | `failure`, `output`, `pretty` | exit codes and what is printed |
 
@@ -14,11 +14,13 @@ mod doctor;
 mod failure;
 mod flags;
 mod flags_of_acts;
+mod flags_of_state;
 mod output;
 mod pretty;
 mod serve;
 mod show_config;
 mod snapshot;
+mod state;
 mod tab;
 mod token;
 mod verbs;
@@ -70,6 +72,7 @@ async fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Open(asked) => verbs::open(&common, &loaded, asked).await,
         Verb::Snapshot(asked) => snapshot::snapshot(&common, &loaded, asked).await,
         Verb::Act(verb) => acts::act(&common, &loaded, verb).await,
+        Verb::State(verb) => state::state(&common, &loaded, verb).await,
         Verb::Tabs => verbs::tabs(&common, &loaded).await,
         Verb::Tab(asked) => tab::tab(&common, &loaded, asked).await,
         Verb::Close(asked) => verbs::close(&common, &loaded, asked).await,

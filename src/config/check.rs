@@ -19,9 +19,10 @@ impl Config {
     /// # Errors
     /// [`ConfigError`] naming the first key whose value does not.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let Self { limits, budgets, care, browser, server, .. } = self;
+        let Self { limits, budgets, care, browser, files, server, .. } = self;
         for (key, value) in [
             ("limits.tabs", limits.tabs),
+            ("limits.popups_per_tab", limits.popups_per_tab),
             ("limits.actions_per_tab", limits.actions_per_tab),
             ("limits.evaluates_per_tab", limits.evaluates_per_tab),
             ("limits.evaluates_per_browser", limits.evaluates_per_browser),
@@ -51,6 +52,12 @@ impl Config {
         ] {
             within(key, value, 1..=limits.max_budget_ms)?;
         }
+        for (key, folder) in [("files.uploads", &files.uploads), ("files.downloads", &files.downloads)] {
+            if folder.as_ref().is_some_and(|folder| !folder.is_absolute()) {
+                return Err(ConfigError::invalid(key, "must be an absolute path"));
+            }
+        }
+        within("files.max_transfer_bytes", files.max_transfer_bytes, 0..=1 << 30)?;
         within("care.stuck_after_ms", care.stuck_after_ms, TIMES)?;
         within("browser.stop_grace_ms", browser.stop_grace_ms, PAUSES)?;
         within("browser.renderer_process_limit", browser.renderer_process_limit.into(), COUNTS)?;

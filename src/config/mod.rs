@@ -24,6 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tabvisor_actors::files::Folders;
 use tabvisor_actors::limits::Limits;
 use tabvisor_actors::{BrowserSpec, Source};
 use tabvisor_cdp::discovery::Given;
@@ -34,7 +35,7 @@ pub use error::ConfigError;
 #[cfg(feature = "cli")]
 pub use layers::{Layers, Loaded, Row};
 pub use secret::{BrowserAddress, Secret};
-pub use sections::{BrowserConfig, Budgets, CareConfig, ServerConfig};
+pub use sections::{BrowserConfig, Budgets, CareConfig, FilesConfig, ServerConfig};
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +50,8 @@ pub struct Config {
     pub budgets: Budgets,
     /// How tabs are looked after.
     pub care: CareConfig,
+    /// Files that go into pages and come out of them.
+    pub files: FilesConfig,
     /// Limits of the browser and its tabs.
     pub limits: Limits,
     /// The HTTP service.
@@ -62,6 +65,7 @@ impl Default for Config {
             browser: BrowserConfig::default(),
             budgets: Budgets::default(),
             care: CareConfig::default(),
+            files: FilesConfig::default(),
             limits: Limits::default(),
             server: ServerConfig::default(),
         }
@@ -87,6 +91,7 @@ impl Config {
             source,
             limits: Arc::new(self.limits.clone()),
             care: self.care.care(),
+            files: Arc::new(self.folders()),
             dial: DialOptions { max_frame_bytes: self.limits.max_frame_bytes, ..DialOptions::default() },
         })
     }
@@ -101,6 +106,18 @@ impl Config {
             return Err(ConfigError::invalid("state_dir", why));
         }
         Ok(&self.state_dir)
+    }
+
+    /// Where files of callers may be. Without a state folder nowhere, unless it is said.
+    fn folders(&self) -> Folders {
+        let known = !self.state_dir.as_os_str().is_empty();
+        let below = |name: &str| if known { self.state_dir.join(name) } else { PathBuf::new() };
+        let files = &self.files;
+        Folders {
+            uploads: files.uploads.clone().unwrap_or_else(|| below("uploads")),
+            downloads: files.downloads.clone().unwrap_or_else(|| below("downloads")),
+            max_transfer_bytes: files.max_transfer_bytes,
+        }
     }
 
     fn launch_options(&self) -> Result<LaunchOptions, ConfigError> {

@@ -146,6 +146,25 @@ impl CareConfig {
     }
 }
 
+/// Files that go into pages and come out of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FilesConfig {
+    /// Pages get files from this folder only; without it `uploads` in the state folder.
+    pub uploads: Option<PathBuf>,
+    /// Downloads are put into this folder; without it `downloads` in the state folder.
+    pub downloads: Option<PathBuf>,
+    /// Most bytes of an upload to a browser that sees no files of this machine: they go through the
+    /// link, and the page holds them in memory.
+    pub max_transfer_bytes: u64,
+}
+
+impl Default for FilesConfig {
+    fn default() -> Self {
+        Self { uploads: None, downloads: None, max_transfer_bytes: 50 << 20 }
+    }
+}
+
 /// The HTTP service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -108,6 +108,15 @@ async fn do_it(
     let span = tracing::info_span!("request", action = name, %tab, budget_ms = budget.left_ms());
     let outcome = service.supervisor().act_on(tab, action, &budget).instrument(span).await;
     record_overrun(&budget);
+    answered(service, row, outcome)
+}
+
+/// What was done, or the dialog that is in the way of it.
+pub(super) fn answered(
+    service: &Service,
+    row: TabRow,
+    outcome: Result<crate::Acted, TabError>,
+) -> Result<Response, ApiError> {
     let blocked = match &outcome {
         Ok(acted) => acted.outcome.observed.dialog.is_some(),
         Err(TabError::Dialog(_)) => true,

@@ -59,6 +59,11 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, error)
     }
 
+    /// A field that is wrong or missing.
+    pub(super) fn wrong(field: &'static str, why: impl fmt::Display) -> Self {
+        Self::invalid(format!("{field} {why}")).reason("invalid_argument").detail("field", field)
+    }
+
     pub(super) fn unauthorized() -> Self {
         // Not Basic, or browsers would ask their user for a password.
         let challenge = HeaderValue::from_static("Bearer realm=\"tabvisor\"");

@@ -132,6 +132,24 @@ impl Fields {
         integer(self.0.get(name)?).and_then(|number| T::try_from(number).ok())
     }
 
+    /// A non-negative integer; what is none is refused.
+    pub(super) fn count<T: TryFrom<u64>>(&self, name: &'static str) -> Result<Option<T>, ApiError> {
+        if !self.has(name) {
+            return Ok(None);
+        }
+        let wrong = || ApiError::wrong(name, "must be a non-negative integer.");
+        self.whole(name).map(Some).ok_or_else(wrong)
+    }
+
+    /// A positive integer; what is none is refused.
+    pub(super) fn positive(&self, name: &'static str) -> Result<Option<usize>, ApiError> {
+        let wrong = || ApiError::wrong(name, "must be a positive integer.");
+        if !self.has(name) {
+            return Ok(None);
+        }
+        self.whole(name).filter(|number| *number > 0).map(Some).ok_or_else(wrong)
+    }
+
     /// As [`budget`](Self::budget), but what is no positive integer is ignored. One over the
     /// maximum is refused all the same: it is a wish that would not be kept.
     pub(super) fn budget_or(&self, default: Duration, max: Duration) -> Result<Budget, ApiError> {

@@ -11,8 +11,9 @@
 //! | `service` | what the routes share |
 //! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `tab_action`, `act`, `wait`, `batch`, `navigate`, `snapshot`, `screenshot`, `dialogs`, `health` | the routes |
-//! | `pictures` | where screenshots are put |
+//! | `tabs`, `tab_action`, `act`, `wait`, `batch`, `navigate`, `snapshot`, `screenshot`, `files`, `dialogs` | the routes |
+//! | `observe`, `state`, `settings`, `health` | the routes |
+//! | `kept` | where screenshots and PDFs are put |
 //! | `error`, `table` | what a failed request is answered with |
 
 mod access;
@@ -22,14 +23,18 @@ mod body;
 mod dialogs;
 mod error;
 mod fields;
+mod files;
 mod health;
 mod hosts;
+mod kept;
 mod kinds;
 mod navigate;
-mod pictures;
+mod observe;
 mod screenshot;
 mod service;
+mod settings;
 mod snapshot;
+mod state;
 mod tab_action;
 mod table;
 mod tabs;
@@ -68,8 +73,29 @@ pub fn router(service: Service) -> Router {
         .route("/navigate/reload", post(navigate::reload))
         .route("/snapshot", get(snapshot::snapshot))
         .route("/screenshot", post(screenshot::screenshot))
+        .route("/pdf", post(files::pdf))
+        .route("/download", post(files::download))
+        .route("/wait/download", post(files::wait))
+        .route("/hooks/file-chooser", post(files::upload))
         .route("/dialogs", get(dialogs::list))
         .route("/hooks/dialog", post(dialogs::answer))
+        .route("/console", get(observe::console))
+        .route("/errors", get(observe::errors))
+        .route("/requests", get(observe::requests))
+        .route("/response/body", post(observe::response_body))
+        .route("/text", get(state::text))
+        .route("/cookies", get(state::cookies))
+        .route("/cookies/set", post(state::set_cookie))
+        .route("/cookies/set-many", post(state::set_cookies))
+        .route("/cookies/clear", post(state::clear_cookies))
+        .route("/storage/{kind}", get(state::storage))
+        .route("/storage/{kind}/set", post(state::set_storage))
+        .route("/storage/{kind}/clear", post(state::clear_storage))
+        .route("/permissions/grant", post(state::grant))
+        .route("/set/{what}", post(settings::set))
+        .route("/trace/{what}", post(state::no_trace))
+        .route("/screencast", post(state::no_screencast))
+        .route("/highlight", post(state::no_highlight))
         .route("/healthz", get(health::healthz));
     if service.has_metrics() {
         routes = routes.route("/metrics", get(health::metrics));

@@ -4,9 +4,12 @@ use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
+use serde_json::json;
+use tabvisor_actors::Arrived;
 use tabvisor_page::navigate::{Landed, Move, WaitUntil};
 use tracing::Instrument;
 
+use super::act::{ActedOn, acted_on};
 use super::error::ApiError;
 use super::fields::Fields;
 use super::service::{Service, check_profile};
@@ -88,10 +91,19 @@ async fn load(
     let name = if let To::Move(to) = &to { to.name() } else { "navigate" };
     let span = tracing::info_span!("request", action = name, %tab, budget_ms = budget.left_ms());
     let supervisor = service.supervisor();
-    let landed = match to {
-        To::Address(url) => supervisor.navigate(tab, &url, until, &budget).instrument(span).await,
-        To::Move(to) => supervisor.go(tab, to, until, &budget).instrument(span).await,
+    let arrived = match to {
+        To::Address(url) => supervisor.navigate_or_download(tab, &url, until, &budget).instrument(span).await,
+        To::Move(to) => supervisor.go(tab, to, until, &budget).instrument(span).await.map(Arrived::Document),
     };
     record_overrun(&budget);
-    Ok(json(StatusCode::OK, &Answer { ok: true, target_id: row.target_id, landed: landed? }))
+    Ok(match arrived? {
+        Arrived::Document(landed) => {
+            json(StatusCode::OK, &Answer { ok: true, target_id: row.target_id, landed })
+        }
+        Arrived::Download(download) => {
+            let ActedOn { target_id, url } = acted_on(service, row);
+            let said = json!({ "ok": true, "targetId": target_id, "url": url, "download": download });
+            json(StatusCode::OK, &said)
+        }
+    })
 }

@@ -12,8 +12,9 @@ use tracing::Instrument;
 use super::act::{ActedOn, acted_on};
 use super::error::ApiError;
 use super::fields::Fields;
+use super::kept::{self, Kind};
 use super::service::{Service, check_profile};
-use super::{body, json, pictures, record_overrun};
+use super::{body, json, record_overrun};
 
 /// Quality of a JPEG.
 const QUALITY: u8 = 80;
@@ -60,7 +61,8 @@ pub(super) async fn screenshot(
     };
     let (width, height, truncated) = (shot.width, shot.height, shot.truncated);
     let image_type = shot.format.word();
-    let path = pictures::save(service.pictures(), shot).await?;
+    let kind = if image_type == "jpeg" { Kind::Jpeg } else { Kind::Png };
+    let path = kept::save(service.pictures(), kind, shot.bytes).await?;
     let tab = acted_on(&service, row);
     Ok(json(StatusCode::OK, &Answer { ok: true, path, tab, image_type, width, height, truncated, labels }))
 }

@@ -15,8 +15,9 @@ use super::act::{ActedOn, acted_on};
 use super::dialogs::BrowserState;
 use super::error::ApiError;
 use super::fields::Fields;
+use super::kept::{self, Kind};
 use super::service::{Service, check_profile};
-use super::{json, pictures, record_overrun};
+use super::{json, record_overrun};
 
 #[derive(Serialize)]
 struct Answer {
@@ -69,7 +70,8 @@ pub(super) async fn snapshot(
             // The address that was read, not one that came since.
             let tab = ActedOn { url: None, ..tab };
             if let Some(labelled) = &mut picture {
-                labelled.image_path = Some(pictures::save(service.pictures(), labelled.shot.clone()).await?);
+                labelled.image_path =
+                    Some(kept::save(service.pictures(), Kind::Png, labelled.shot.bytes.clone()).await?);
             }
             Ok(json(StatusCode::OK, &Answer { ok: true, snapshot, tab, picture }))
         }

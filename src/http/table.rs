@@ -19,6 +19,11 @@
 //! | element that cannot be acted on | 500 | `ACT_OPERATION_FAILED` | `no_match`, `ambiguous`, `not_visible`, `moving`, `disabled`, `covered`, `not_editable` |
 //! | page that renders no frame | 500 | `ACT_OPERATION_FAILED` | `not_rendering` |
 //! | dialog to be answered that is not open | 500 | | `no_dialog` |
+//! | file outside of its folder, not there, too large to be sent | 400 | | `file_not_allowed`, `file_not_found`, `file_too_large` |
+//! | no chooser opened, download that gave no file | 500 | | `no_chooser`, `download_failed` |
+//! | what this browser cannot | 501 | | `unsupported` |
+//! | response that did not come, or not to its end, or not kept | 500 | `ACT_OPERATION_FAILED` | `response_not_found`, `response_broke_off`, `body_not_kept` |
+//! | storage that the page has not, or that is too large | 500 | `ACT_OPERATION_FAILED` | `page_refused`, `storage_too_large` |
 //! | document that changed while it was read | 500 | | `document_changed` |
 //! | bug of ours | 500 | | `internal` |
 //! | link or protocol failed | 502 | | `link_failed`, `protocol` |
@@ -36,7 +41,7 @@ use tabvisor_cdp::budget::Spent;
 use tabvisor_page::evaluate::{EvaluateError, Expiry, Phase, Thrown};
 use tabvisor_page::navigate::{BadUrl, LoadFailure, NavigateError};
 
-use crate::TabError;
+use crate::{FileError, TabError};
 
 use super::error::{ApiError, Code};
 
@@ -52,6 +57,8 @@ impl From<TabError> for ApiError {
             TabError::Evaluate(EvaluateError::Crashed | EvaluateError::Interrupted)
             | TabError::Act(_)
             | TabError::Screenshot(_)
+            | TabError::Response(_)
+            | TabError::Content(_)
                 if api.status() == StatusCode::INTERNAL_SERVER_ERROR =>
             {
                 api.code(Code::OperationFailed)
@@ -73,7 +80,9 @@ fn reason(error: &TabError) -> &'static str {
 
 fn status(error: &TabError) -> StatusCode {
     match reason(error) {
-        "invalid_argument" | "navigation_blocked" => StatusCode::BAD_REQUEST,
+        "invalid_argument" | "navigation_blocked" | "file_not_allowed" | "file_not_found"
+        | "file_too_large" => StatusCode::BAD_REQUEST,
+        "unsupported" => StatusCode::NOT_IMPLEMENTED,
         "denied" => StatusCode::FORBIDDEN,
         "tab_not_found" | "tab_closed" => StatusCode::NOT_FOUND,
         "tab_stuck" | "tab_lost" | "browser_lost" | "dialog_open" | "no_history" | "navigation_cancelled" => {
@@ -102,6 +111,8 @@ fn text(error: &TabError) -> String {
         TabError::Navigate(NavigateError::Failed { net_error }) => format!("Error: page.goto: {net_error}"),
         TabError::StaleRef(stale) => format!("Error: {stale}"),
         TabError::NoDialog(why) => format!("Error: {why}"),
+        TabError::File(error) if error.kind() == "timeout" => format!("Error: {error}"),
+        TabError::Response(error) => format!("Error: {error}"),
         TabError::Wait(late) => format!("TimeoutError: {late}"),
         other => other.to_string(),
     }
@@ -161,9 +172,25 @@ fn details(api: ApiError, error: &TabError) -> ApiError {
         TabError::Act(error) => api.detail("sent", error.was_sent()),
         TabError::Wait(late) => api.details(late),
         TabError::Dialog(dialog) => api.detail("dialog", dialog),
+        TabError::File(error) => file_details(api, error),
         TabError::Evaluate(error) => script_details(api, error),
         TabError::Navigate(error) => navigation_details(api, error),
         TabError::Budget { spent: Spent::Expired { total, elapsed }, .. } => unsent(api, *total, *elapsed),
+        _ => api,
+    }
+}
+
+fn file_details(api: ApiError, error: &FileError) -> ApiError {
+    match error {
+        FileError::NotAllowed { path, .. } | FileError::NotFound { path } => {
+            api.detail("field", "paths").detail("path", path)
+        }
+        FileError::OutsideDownloads { .. } => api.detail("field", "path"),
+        FileError::OtherDocument { found } => api.detail("field", "expectedUrl").detail("url", found),
+        FileError::TooLarge { bytes, limit } => api.details(json!({ "bytes": bytes, "limit": limit })),
+        FileError::Unfinished { url, received_bytes, cancelled, .. } => {
+            api.details(json!({ "url": url, "bytes": received_bytes, "cancelled": cancelled }))
+        }
         _ => api,
     }
 }

@@ -1,12 +1,17 @@
 //! The fixture pages, on a server of their own.
 
+use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::State;
-use axum::http::{StatusCode, Uri};
+use axum::http::header::{AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_LENGTH, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
+use futures_util::{StreamExt, stream};
 use tabvisor_cdp::task::{self, Task};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
@@ -40,7 +45,7 @@ impl Pages {
     }
 }
 
-async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
+async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri, headers: HeaderMap) -> Response {
     match uri.path() {
         "/ok" => Html("<!doctype html><title>ok</title><p>ok</p>").into_response(),
         "/hang" => Html("<!doctype html><title>hang</title><script>setTimeout(()=>{for(;;);},300)</script>").into_response(),
@@ -93,6 +98,90 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
              </script>",
         )
         .into_response(),
+        "/dl" => attachment("report.txt", "what was asked for\n".into()),
+        // A server may name what it likes.
+        "/dl-odd" => attachment("../../odd\u{202e}:name?.txt", "odd\n".into()),
+        // It begins and never ends.
+        "/dl-slow" => {
+            let begun = unending("begun\n".repeat(4096));
+            ([(CONTENT_DISPOSITION, "attachment; filename=slow.bin"), (CONTENT_LENGTH, "1000000")], begun).into_response()
+        }
+        "/downloads" => Html(
+            "<!doctype html><title>downloads</title><a id=plain href=/dl>Plain</a> <a id=named href=/dl download=mine.txt>Named</a>
+             <a id=blank href=/dl target=_blank>Blank</a> <a id=slow href=/dl-slow>Slow</a> <a id=odd href=/dl-odd>Odd</a>
+             <a id=blob>Blob</a> <button id=nothing>Nothing</button><script>
+             document.getElementById('blob').onclick = e => {
+               const made = document.createElement('a');
+               made.href = URL.createObjectURL(new Blob(['made here']));
+               made.download = 'made.txt';
+               made.click();
+             };
+             </script>",
+        )
+        .into_response(),
+        "/downloads-framed" => Html("<!doctype html><title>framed</title><iframe title=inside src=/downloads></iframe>").into_response(),
+        // What it gets is in `log`.
+        "/upload" => Html(
+            "<!doctype html><title>upload</title><input type=file id=one aria-label=One>
+             <input type=file id=many aria-label=Many multiple><input type=file id=image aria-label=Image accept='image/*,.csv'>
+             <button id=chooses>Chooses</button><button id=makes>Makes</button><button id=nothing>Nothing</button><script>
+             window.log = [];
+             const told = input => input.addEventListener('change', async () => {
+               for (const file of input.files) {
+                 const bytes = new Uint8Array(await file.arrayBuffer());
+                 let sum = 0;
+                 for (const byte of bytes) sum = (sum * 31 + byte) >>> 0;
+                 log.push([input.id, file.name, file.size, sum, file.type]);
+               }
+             });
+             document.querySelectorAll('input').forEach(told);
+             document.getElementById('chooses').onclick = () => document.getElementById('many').click();
+             document.getElementById('makes').onclick = () => {
+               const made = document.createElement('input');
+               made.type = 'file';
+               made.id = 'made';
+               told(made);
+               made.click();
+             };
+             </script>",
+        )
+        .into_response(),
+        // Opens without end, as long as it is not stopped.
+        "/opens-without-end" => Html(
+            "<!doctype html><title>opens</title><script>
+             window.asked = 0;
+             // A page in the background has its timers slowed down.
+             const tick = new MessageChannel();
+             window.go = times => { tick.port1.onmessage = () => { if (asked++ < times) { open('/ok'); tick.port2.postMessage(0); } }; tick.port2.postMessage(0) };
+             </script>",
+        )
+        .into_response(),
+        "/opens" => Html(
+            "<!doctype html><title>opens</title><a href=/ok target=_blank>Blank</a><a href=/ok target=_blank rel=noopener>Noopener</a>
+             <button onclick=\"window.open('/ok')\">Window</button><button onclick=\"window.open('/ok');window.open('/form')\">Two</button>
+             <iframe title=inside sandbox=allow-scripts srcdoc=\"<button onclick='parent.postMessage(String(window.open(`/ok`)),`*`)'>Blocked</button>\"></iframe>
+             <script>window.said = []; onmessage = e => said.push(e.data)</script>",
+        )
+        .into_response(),
+        // Speaks in its first script, and asks for something that is not there.
+        "/says" => Html(
+            "<!doctype html><title>says</title><script>console.log('first words'); fetch('/404')</script>",
+        )
+        .into_response(),
+        // The headers of the request, by their names.
+        "/echo" => {
+            let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+            let seen: BTreeMap<_, _> =
+                headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+            Html(serde_json::to_string(&seen).unwrap()).into_response()
+        }
+        // ada, love:lace
+        "/private" if headers.get(AUTHORIZATION).is_some_and(|it| it == "Basic YWRhOmxvdmU6bGFjZQ==") => {
+            "for your eyes".into_response()
+        }
+        "/private" => {
+            (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Basic realm=\"x\"")], "who?").into_response()
+        }
         "/404" => (StatusCode::NOT_FOUND, Html("<!doctype html><title>no</title>not here")).into_response(),
         "/401" => {
             (StatusCode::UNAUTHORIZED, [("www-authenticate", "Basic realm=\"fixtures\"")], "who are you?").into_response()
@@ -105,4 +194,20 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri) -> Response {
         }
         _ => (StatusCode::NOT_FOUND, "no such fixture").into_response(),
     }
+}
+
+/// What a browser saves instead of showing it.
+fn attachment(name: &str, body: String) -> Response {
+    let disposition: String = format!("attachment; filename*=UTF-8''{}", percent(name));
+    ([(CONTENT_DISPOSITION, disposition)], body).into_response()
+}
+
+fn percent(name: &str) -> String {
+    name.bytes().fold(String::new(), |text, byte| text + &format!("%{byte:02X}"))
+}
+
+/// A body that begins and never ends.
+fn unending(begin: String) -> Body {
+    let begin = stream::iter([Ok::<_, Infallible>(begin)]);
+    Body::from_stream(begin.chain(stream::pending()))
 }

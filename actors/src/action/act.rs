@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::{Delivery, Events};
 use tabvisor_page::act::{
-    self, ActError, ActPage, Chord, Click, Element, FillField, Modifiers, OptionName, Outcome, Place, Point,
-    Press, Scroll, Select, Target, TypeMode, TypeText, Viewport,
+    self, ActError, ActPage, Chord, Click, Element, FillField, Modifiers, NavigationState, OptionName,
+    Outcome, Place, Point, Press, Scroll, Select, Target, TypeMode, TypeText, Viewport,
 };
 
 use super::{Stage, snapshot};
 use crate::error::TabError;
 use crate::events::{Event, Item, Subscription};
+use crate::files::Download;
 use crate::ids::TabId;
 use crate::shared::TabShared;
 
@@ -74,6 +75,26 @@ pub struct Acted {
     /// Tabs that the page opened meanwhile.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub opened_tabs: Vec<TabId>,
+    /// The same, with what is known of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub opened: Vec<OpenedTab>,
+    /// Downloads that began meanwhile.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<Download>,
+    /// Those of its downloads that began later have this number or a higher one.
+    #[serde(skip)]
+    pub(crate) downloads_from: u64,
+}
+
+/// A tab that a page opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpenedTab {
+    /// Its name.
+    pub tab: TabId,
+    /// Where it goes.
+    pub url: String,
+    /// Whose page opened it.
+    pub opener: TabId,
 }
 
 impl Act {
@@ -98,21 +119,36 @@ impl Act {
 
 /// How long a tab that a page has asked for may take to be there.
 const OPENS_WITHIN: Duration = Duration::from_secs(1);
-const WINDOW_OPEN: &[&str] = &["Page.windowOpen"];
+/// How long a navigation without a document may take to turn out as a download.
+const BEGINS_WITHIN: Duration = Duration::from_millis(300);
+/// How long a download may take whose end is told beside what began it.
+const ENDS_WITHIN: Duration = Duration::from_secs(1);
+const BEGINS: &[&str] = &["Page.windowOpen", "Page.downloadWillBegin"];
+
+/// What a page begins while it is acted on: tabs and downloads.
+pub(super) struct Begun<'a> {
+    tab: &'a TabShared,
+    asked: Events,
+    events: Subscription,
+    from: u64,
+}
 
 /// Does it.
 pub(super) async fn act(stage: &Stage, act: Act, budget: &Budget) -> Result<Acted, TabError> {
+    let page = free_page(stage)?;
+    let begun = Begun::watch(stage);
+    let outcome = perform(stage, &page, act, budget).await?;
+    Ok(begun.told(outcome, budget).await)
+}
+
+/// The page that is acted on, unless it is stuck.
+pub(super) fn free_page(stage: &Stage) -> Result<ActPage, TabError> {
     let tab = &stage.tab;
     let stuck = *tab.stuck.borrow();
     if let Some(stuck) = stuck {
         return Err(stuck.refusal(tab.id));
     }
-    let page = page(stage);
-    let mut asked = stage.session.subscribe(WINDOW_OPEN, 64);
-    let mut events = tab.browser.events.subscribe();
-    let outcome = perform(stage, &page, act, budget).await?;
-    let opened_tabs = opened(tab, &mut asked, &mut events, budget).await;
-    Ok(Acted { outcome, opened_tabs })
+    Ok(page(stage))
 }
 
 /// The page that is acted on.
@@ -197,33 +233,88 @@ pub(super) async fn resolve(stage: &Stage, named: Named, budget: &Budget) -> Res
     Ok(Target::Element(Element { name: text, backend_node_id, frame, document, process }))
 }
 
-/// The tabs that the page asked for meanwhile.
-async fn opened(
-    tab: &TabShared,
-    asked: &mut Events,
-    events: &mut Subscription,
-    budget: &Budget,
-) -> Vec<TabId> {
-    let mut wanted = 0;
-    while let Some(delivery) = asked.try_next() {
-        wanted += usize::from(matches!(delivery, Delivery::Event(_)));
+impl<'a> Begun<'a> {
+    /// Begins to listen.
+    pub(super) fn watch(stage: &'a Stage) -> Self {
+        let tab = &stage.tab;
+        let from = tab.browser.downloads.borrow().next();
+        let asked = stage.session.subscribe(BEGINS, 64);
+        Self { tab, asked, events: tab.browser.events.subscribe(), from }
     }
-    let mut opened = Vec::new();
-    let patience = budget.child(OPENS_WITHIN);
-    while opened.len() < wanted {
-        match patience.run(events.next()).await {
-            Ok(Some(Item::Event(numbered))) => match numbered.event {
-                Event::TabOpened { tab: new, opener: Some(opener), .. } if opener == tab.id => {
-                    opened.push(new);
-                }
-                _ => {}
-            },
-            Ok(Some(Item::Lagged { .. })) => {}
-            // It was blocked, or is over a limit.
-            Ok(None) | Err(_) => break,
+
+    /// An outcome, with what the page has begun.
+    pub(super) async fn told(mut self, outcome: Outcome, budget: &Budget) -> Acted {
+        #[derive(Deserialize)]
+        struct Asked {
+            url: String,
         }
+        let (mut urls, mut saves) = (Vec::new(), 0);
+        while let Some(delivery) = self.asked.try_next() {
+            let Delivery::Event(event) = delivery else { continue };
+            if &*event.method == "Page.windowOpen" {
+                let asked = serde_json::from_str::<Asked>(event.params.get());
+                urls.push(asked.map(|it| it.url).unwrap_or_default());
+            } else {
+                saves += 1;
+            }
+        }
+        let tabs = urls.len();
+        // A link whose document does not come may have been one to a file.
+        let unclear =
+            outcome.observed.navigation.as_ref().is_some_and(|it| it.state == NavigationState::Started);
+        let opened_tabs = self.opened(tabs, budget).await;
+        let wanted = saves.max(usize::from(unclear || tabs > 0));
+        let patience = if saves > 0 { ENDS_WITHIN } else { BEGINS_WITHIN };
+        let downloads = begun_downloads(self.tab, self.from, (wanted, patience), budget).await;
+        let opener = self.tab.id;
+        let row = |(tab, url): (&TabId, String)| OpenedTab { tab: *tab, url, opener };
+        let opened = opened_tabs.iter().zip(urls).map(row).collect();
+        Acted { outcome, opened_tabs, opened, downloads, downloads_from: self.from }
     }
-    opened
+
+    /// The tabs that the page asked for.
+    async fn opened(&mut self, wanted: usize, budget: &Budget) -> Vec<TabId> {
+        let mut opened = Vec::new();
+        let patience = budget.child(OPENS_WITHIN);
+        while opened.len() < wanted {
+            match patience.run(self.events.next()).await {
+                Ok(Some(Item::Event(numbered))) => match numbered.event {
+                    Event::TabOpened { tab: new, opener: Some(opener), .. } if opener == self.tab.id => {
+                        opened.push(new);
+                    }
+                    _ => {}
+                },
+                Ok(Some(Item::Lagged { .. })) => {}
+                // It was blocked, or is over a limit.
+                Ok(None) | Err(_) => break,
+            }
+        }
+        opened
+    }
+}
+
+/// The downloads of a tab from number `from` on, once so many began; with the ends of those that end at
+/// once.
+async fn begun_downloads(
+    tab: &TabShared,
+    from: u64,
+    (wanted, patience): (usize, Duration),
+    budget: &Budget,
+) -> Vec<Download> {
+    let downloads = &tab.browser.downloads;
+    let mut changes = downloads.subscribe();
+    if wanted > 0 {
+        let began = changes.wait_for(|all| all.since(tab.id, from).len() >= wanted);
+        let _ = budget.child(patience).run(began).await;
+    }
+    if downloads.borrow().since(tab.id, from).is_empty() {
+        return Vec::new();
+    }
+    let over = changes.wait_for(|all| all.since(tab.id, from).iter().all(Download::is_over));
+    let _ = budget.child(ENDS_WITHIN).run(over).await;
+    let begun = downloads.borrow().since(tab.id, from);
+    downloads.send_modify(|all| all.told(&begun));
+    begun
 }
 
 impl From<ActError> for TabError {

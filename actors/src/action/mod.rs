@@ -14,7 +14,9 @@
 //! It never: outlives its budget (it is killed a moment after), owns the page link.
 
 mod act;
+mod files;
 mod navigate;
+mod page;
 mod screenshot;
 mod snapshot;
 mod wait;
@@ -25,7 +27,10 @@ use std::sync::Arc;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
+use tabvisor_page::act::Files;
 use tabvisor_page::condition::{Hindrance, hindered};
+use tabvisor_page::content::{self, Content};
+use tabvisor_page::emulation::Setting;
 use tabvisor_page::frame_sessions::FrameSessions;
 use tabvisor_page::navigate::{Landed, Move, WaitUntil};
 use tabvisor_page::refs::RefId;
@@ -33,11 +38,14 @@ use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
 use url::Url;
 
-pub use self::act::{Act, Acted, At, Named};
+pub use self::act::{Act, Acted, At, Named, OpenedTab};
+pub(crate) use self::files::Armed;
+pub use self::files::UploadTo;
 pub use self::screenshot::{Screenshot, ScreenshotRequest, ShotOf};
 pub(crate) use self::wait::elapsed_ms;
 pub use self::wait::{Held, Wait, Waited};
 use crate::error::TabError;
+use crate::files::Download;
 use crate::shared::TabShared;
 
 /// What can be done in order.
@@ -53,6 +61,16 @@ pub(crate) enum Action {
     Screenshot(ScreenshotRequest),
     /// Do something as a user would.
     Act(Box<Act>),
+    /// Give files to the page.
+    Upload(Box<(UploadTo, Files)>),
+    /// Have the browser download the document, if it has this address.
+    SaveDocument(String),
+    /// Make a PDF.
+    Pdf,
+    /// Set something on the page.
+    Emulate(Setting),
+    /// Read or write what the page holds.
+    Content(Content),
     /// Wait for what a page shows.
     Wait(Box<Wait>),
     /// Find the element of a ref by its role, name and place.
@@ -63,10 +81,17 @@ pub(crate) enum Action {
 #[derive(Debug)]
 pub(crate) enum Done {
     Landed(Landed),
+    /// The address gave no document but a download.
+    Download(Box<Download>),
+    /// A chooser is waited for; only its tab takes what waits.
+    Armed(Option<Box<Armed>>),
+    Pdf(Vec<u8>),
     /// With a picture, if labels were asked for.
     Snapshot(Box<(Snapshot, Option<Labelled>)>),
     Screenshot(Box<Screenshot>),
     Acted(Box<Acted>),
+    Emulated,
+    Held(content::Held),
     Waited(Vec<Held>),
     /// The element's DOM node.
     Found(i64),
@@ -83,6 +108,11 @@ impl Action {
             Self::Snapshot(_) => "snapshot",
             Self::Screenshot(_) => "screenshot",
             Self::Act(act) => act.name(),
+            Self::Upload(_) => "upload",
+            Self::SaveDocument(_) => "save_document",
+            Self::Pdf => "pdf",
+            Self::Emulate(_) => "emulate",
+            Self::Content(content) => content.name(),
             Self::Wait(_) => "wait",
             Self::Find(_) => "find",
         }
@@ -131,9 +161,7 @@ impl Stage {
 /// Does `action` on the page session.
 pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Result<Done, TabError> {
     match action {
-        Action::Navigate { url, until } => {
-            navigate::navigate(&stage, &url, until, &budget).await.map(Done::Landed)
-        }
+        Action::Navigate { url, until } => navigate::navigate(&stage, &url, until, &budget).await,
         Action::Go { to, until } => navigate::go(&stage, to, until, &budget).await.map(Done::Landed),
         Action::Snapshot(request) => {
             let labels = request.labels;
@@ -154,6 +182,17 @@ pub(crate) async fn perform(stage: Stage, action: Action, budget: Budget) -> Res
             let acted = Box::pin(act::act(&stage, *what, &budget)).await;
             acted.map(|it| Done::Acted(Box::new(it)))
         }
+        Action::Upload(upload) => {
+            let (to, given) = *upload;
+            Box::pin(files::upload(&stage, to, &given, &budget)).await
+        }
+        Action::SaveDocument(expected) => {
+            let acted = Box::pin(files::save_document(&stage, &expected, &budget)).await;
+            acted.map(|it| Done::Acted(Box::new(it)))
+        }
+        Action::Pdf => files::print(&stage, &budget).await.map(Done::Pdf),
+        Action::Emulate(setting) => page::emulate(&stage, setting, &budget).await.map(|()| Done::Emulated),
+        Action::Content(content) => page::content(&stage, &content, &budget).await.map(Done::Held),
         Action::Wait(what) => Box::pin(wait::wait(&stage, *what, &budget)).await.map(Done::Waited),
         Action::Find(id) => snapshot::find(&stage, id, &budget).await.map(Done::Found),
     }

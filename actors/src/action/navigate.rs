@@ -6,8 +6,9 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_page::navigate::{self, How, Landed, Move, NavigateError, WaitUntil, http_status};
 use url::Url;
 
-use super::Stage;
+use super::{Done, Stage};
 use crate::error::TabError;
+use crate::files::Download;
 use crate::shared::TabShared;
 
 /// Loads `url`.
@@ -16,17 +17,23 @@ pub(super) async fn navigate(
     url: &Url,
     until: WaitUntil,
     budget: &Budget,
-) -> Result<Landed, TabError> {
+) -> Result<Done, TabError> {
     let Stage { tab, session, .. } = stage;
     let here = Url::parse(&tab.row().url).ok();
     let same_site = here.is_some_and(|here| may_be_same_site(&here, url));
     refuse_while_stuck(tab, same_site)?;
     let condition = tab.condition.subscribe();
+    let from = tab.browser.downloads.borrow().next();
     let under_way = UnderWay::on(tab);
     let how = How { until, same_site };
     let landed = navigate::navigate(session, url, how, condition, budget).await;
     drop(under_way);
-    arrived(stage, landed, budget).await
+    if let Err(NavigateError::NoDocument { download: true }) = &landed
+        && let Some(download) = download(tab, from, budget).await
+    {
+        return Ok(Done::Download(Box::new(download)));
+    }
+    arrived(stage, landed, budget).await.map(Done::Landed)
 }
 
 /// Goes back or forward, or loads again.
@@ -77,6 +84,16 @@ async fn arrived(
         landed.http_status = http_status(session, &tab.target, &budget.child(ASKED)).await;
     }
     Ok(landed)
+}
+
+/// How long what is told over the browser link may lag behind the page's.
+const BEGAN: Duration = Duration::from_secs(1);
+
+/// The download that a navigation turned into.
+async fn download(tab: &TabShared, from: u64, budget: &Budget) -> Option<Download> {
+    let mut changes = tab.browser.downloads.subscribe();
+    let began = changes.wait_for(|all| !all.since(tab.id, from).is_empty());
+    budget.child(BEGAN).run(began).await.ok()?.ok()?.since(tab.id, from).into_iter().next()
 }
 
 /// How long what is published of a page may lag behind what happened there. It may have gone on

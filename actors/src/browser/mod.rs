@@ -16,7 +16,9 @@
 //! It never: awaits Chromium in `handle`, brings a tab of an earlier epoch back, lets a page run
 //! before its watcher listens.
 
+mod downloads;
 mod opened;
+mod popups;
 mod tabs;
 mod targets;
 
@@ -33,6 +35,7 @@ use tabvisor_cdp::task::{self, Task};
 
 use crate::error::{StartError, TabError};
 use crate::events::Event;
+use crate::files::Arriving;
 use crate::ids::TabId;
 use crate::leaf::{self, End};
 use crate::registry::Registry;
@@ -56,6 +59,10 @@ pub(crate) enum BrowserMsg {
     TabListening(TabId),
     /// A page that waited at its birth runs.
     Released(TabId),
+    /// A download is in its place, or could not be put there.
+    Saved(String),
+    /// End a download.
+    CancelDownload(String),
     /// An event of the browser link.
     Event(CdpEvent),
     /// Events were dropped: the tab table is not known any more.
@@ -87,6 +94,8 @@ pub(crate) struct State {
     jobs: HashMap<ActorId, Job>,
     /// Callers whose tab is there, but whose watcher does not listen yet.
     opening: HashMap<TabId, RpcReplyPort<Result<Opened, TabError>>>,
+    /// Downloads that are being put into their places.
+    saving: HashMap<String, Task<()>>,
 }
 
 /// What there is while the browser works. Dropping it ends Chromium.
@@ -94,6 +103,7 @@ struct Works {
     root: Session,
     chromium: Option<Chromium>,
     link: Link,
+    arriving: Option<Arriving>,
     _watching: [Task<()>; 2],
 }
 
@@ -105,6 +115,8 @@ struct Tab {
     releasing: Option<Task<()>>,
     /// Opened by a call of ours, so it is ours to close.
     ours: bool,
+    /// The tab at the top of those that opened each other.
+    family: TabId,
     /// Its watcher has listened: it is in the registry and its page may run.
     listening: bool,
 }
@@ -149,6 +161,7 @@ impl Actor for Browser {
             by_target: HashMap::new(),
             jobs: HashMap::new(),
             opening: HashMap::new(),
+            saving: HashMap::new(),
         })
     }
 
@@ -157,8 +170,7 @@ impl Actor for Browser {
         myself: ActorRef<BrowserMsg>,
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
-        let dial = state.shared.dial.get();
-        let work = start::start(state.source.clone(), dial, state.start_budget.clone());
+        let work = start::start(state.source.clone(), Arc::clone(&state.shared), state.start_budget.clone());
         let job = leaf::spawn(myself.get_cell(), work).await?;
         state.jobs.insert(job.get_id(), Job::Start);
         Ok(())
@@ -181,6 +193,11 @@ impl Actor for Browser {
                     tab.releasing = None;
                 }
                 state.hand_over(&myself, id);
+            }
+            BrowserMsg::Saved(guid) => drop(state.saving.remove(&guid)),
+            BrowserMsg::CancelDownload(guid) => state.cancel_download(&guid),
+            BrowserMsg::Event(event) if event.method.starts_with("Browser.download") => {
+                state.on_download(&myself, &event);
             }
             BrowserMsg::Event(event) => state.on_event(&myself, &event).await?,
             BrowserMsg::Lagged => return Err(state.lost("events of the browser link were lost").into()),
@@ -275,7 +292,7 @@ impl State {
             }
         };
         let started = started.map_err(BrowserDown::NeverStarted)?;
-        let Started { chromium, link, root, mut events, facts, dial } = started;
+        let Started { chromium, link, root, mut events, facts, dial, arriving } = started;
         self.shared.dial.set(dial);
         let ended = chromium.as_ref().map(Chromium::exited);
         let watching = [
@@ -307,7 +324,7 @@ impl State {
         ];
         let version = facts.version.clone();
         tracing::info!(browser = %self.shared.id, epoch = %self.shared.epoch, version, pid = facts.pid, "browser ready");
-        self.works = Some(Works { root, chromium, link, _watching: watching });
+        self.works = Some(Works { root, chromium, link, arriving, _watching: watching });
         self.shared.status.send_replace(BrowserStatus::Ready(Arc::new(facts)));
         self.shared.events.publish(Event::BrowserStarted {
             browser: self.shared.id,

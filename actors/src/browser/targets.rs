@@ -42,6 +42,7 @@ impl State {
         let id = self.registry.new_tab_id();
         let opener =
             info.and_then(|info| info.opener_id.as_ref()).and_then(|it| self.by_target.get(it)).copied();
+        let family = opener.and_then(|opener| self.tabs.get(&opener)).map_or(id, |tab| tab.family);
         // Measured: a new empty page answers while it waits, and so does a popup that its opener
         // can reach; one with an address of its own and no opener does not.
         let confirms = info.is_none_or(|info| info.url == "about:blank" || info.can_access_opener);
@@ -63,8 +64,10 @@ impl State {
         let spawned = Actor::spawn_linked(None, TabSupervisor, args, myself.get_cell()).await;
         let (supervisor, _) = spawned.map_err(|error| TabError::Internal(error.to_string()))?;
         self.by_target.insert(target, id);
-        self.tabs
-            .insert(id, Tab { shared, supervisor, paused, releasing: None, ours: false, listening: false });
+        self.tabs.insert(
+            id,
+            Tab { shared, supervisor, paused, releasing: None, ours: false, family, listening: false },
+        );
         let (browser, epoch) = (self.shared.id, self.shared.epoch);
         self.shared.events.publish(Event::TabOpened { tab: id, browser, epoch, opener });
         Ok(id)
@@ -127,11 +130,19 @@ impl State {
         if !known && (info.kind != "page" || is_internal(&info.url)) {
             return;
         }
-        if !known && info.opener_id.is_some() && self.full(0).is_some() {
-            tracing::warn!(limit = self.shared.limits.tabs, "a page opened more tabs than are allowed");
+        if !known
+            && info.opener_id.is_some()
+            && let Some(limit) = self.one_popup_too_many(info.opener_id.as_deref())
+        {
             if let Some(works) = &self.works {
+                // Closed while it waits at its birth, it would leave its opener's scripts waiting for
+                // ever where they share a renderer (measured).
+                if let Some(session) = &session {
+                    works.link.session(session).cast("Runtime.runIfWaitingForDebugger", json!({}));
+                }
                 works.root.cast("Target.closeTarget", json!({ "targetId": target }));
             }
+            self.tell_of_closed_popup(info.opener_id.as_deref(), limit);
             return;
         }
         if let Err(error) = self.adopt(myself, target, Some(&info), session).await {

@@ -10,6 +10,9 @@ mod browsers;
 mod dialogs;
 mod evaluate;
 mod explain;
+mod files;
+mod observe;
+mod state;
 mod steps;
 mod tabs;
 mod wait;
@@ -30,7 +33,11 @@ use crate::registry::TabHandle;
 use crate::root::{Root, RootArgs, RootMsg};
 use crate::shared::TabRow;
 
+pub use crate::action::UploadTo;
+pub(crate) use observe::observing;
+
 pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
+pub use files::{Arrived, Given, Upload};
 pub use steps::{Step, StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped};
 
 /// A running supervision tree. Clones are the same tree; it lives until [`stop`](Self::stop).

@@ -2,15 +2,15 @@
 
 use ractor::RpcReplyPort;
 use tabvisor_cdp::budget::Budget;
-use tabvisor_page::navigate::{self, Landed, Move, WaitUntil};
+use tabvisor_page::navigate::{self, Landed, Move, NavigateError, WaitUntil};
 use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
 
-use super::Supervisor;
 use super::admission::{check_budget, permit};
 use super::ask::{Unanswered, ask};
 use super::browsers::browser_error;
 use super::explain::{self, explain};
+use super::{Arrived, Supervisor};
 use crate::action::{Act, Acted, Action, Done, Screenshot, ScreenshotRequest};
 use crate::browser::BrowserMsg;
 use crate::error::TabError;
@@ -45,7 +45,10 @@ impl Supervisor {
         };
         let tab = opened.tab();
         if url.as_str() != "about:blank" {
-            self.act(tab, Action::Navigate { url, until }, &budget).await?;
+            let done = self.act(tab, Action::Navigate { url, until }, &budget).await?;
+            if matches!(done, Done::Download(_)) {
+                return Err(NavigateError::NoDocument { download: true }.into());
+            }
         }
         let row = self.tab(tab)?;
         opened.keep();
@@ -63,10 +66,9 @@ impl Supervisor {
         until: WaitUntil,
         budget: &Budget,
     ) -> Result<Landed, TabError> {
-        let url = navigate::check_url(url)?;
-        match self.act(tab, Action::Navigate { url, until }, budget).await? {
-            Done::Landed(landed) => Ok(landed),
-            other => Err(unexpected(&other)),
+        match self.navigate_or_download(tab, url, until, budget).await? {
+            Arrived::Document(landed) => Ok(landed),
+            Arrived::Download(_) => Err(NavigateError::NoDocument { download: true }.into()),
         }
     }
 

@@ -49,6 +49,7 @@ impl World {
             source: Source::Attach(fake.browser_url().parse().unwrap()),
             limits: Arc::new(limits),
             care,
+            files: Arc::default(),
             dial: DialOptions::default(),
             restarts: crate::restart::Intensity::BROWSER,
         };

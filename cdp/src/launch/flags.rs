@@ -128,6 +128,9 @@ pub(super) fn arguments(
         all.push("--headless=new".into());
         // Otherwise a picture beyond the view takes them away for good, and the page's layout with them.
         all.push("--hide-scrollbars".into());
+    } else {
+        // A print dialog holds the page until a person answers it (measured).
+        all.push("--kiosk-printing".into());
     }
     if options.no_sandbox {
         all.push("--no-sandbox".into());

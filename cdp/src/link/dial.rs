@@ -128,7 +128,7 @@ async fn handshake(address: &Url, options: &DialOptions, host: Option<&str>) -> 
 
 fn config(max_frame_bytes: usize) -> WebSocketConfig {
     WebSocketConfig::default()
-        // Allocated per link and for its whole life; there are three links per tab. Messages
+        // Allocated per link and for its whole life; there are four links and more per tab. Messages
         // larger than this get their own room when their length is known.
         .read_buffer_size(8 << 10)
         // A threshold, not an allocation: commands fed together leave in one write.

@@ -1,7 +1,7 @@
 //! Events to bounded subscribers. A slow one loses events and is told how many.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -39,29 +39,44 @@ pub(super) enum Scope {
     All,
 }
 
+/// How many bytes of parameters may wait for one subscriber. A page decides how large its events
+/// are; one larger than this still comes through where nothing else waits.
+const MOST_BYTES: usize = 16 << 20;
+
 /// A bounded stream of events. It ends (`None`) when the link is gone.
 #[derive(Debug)]
 pub struct Events {
     deliveries: mpsc::Receiver<Delivery>,
     missed: Arc<AtomicU64>,
+    /// Bytes of parameters that wait.
+    waiting: Arc<AtomicUsize>,
 }
 
 impl Events {
     /// The next delivery; `None` once the link is gone. Cancel-safe.
     pub async fn next(&mut self) -> Option<Delivery> {
-        match self.try_next() {
-            Some(delivery) => Some(delivery),
-            None => self.deliveries.recv().await,
+        if let Some(delivery) = self.try_next() {
+            return Some(delivery);
         }
+        let delivery = self.deliveries.recv().await;
+        self.taken(delivery)
     }
 
     /// A delivery that is there already.
     pub fn try_next(&mut self) -> Option<Delivery> {
-        self.deliveries.try_recv().ok().or_else(|| {
+        let delivery = self.deliveries.try_recv().ok();
+        self.taken(delivery).or_else(|| {
             // Nothing may ever come behind what was lost, so its loss is told without.
             let missed = self.missed.swap(0, Ordering::Relaxed);
             (missed > 0).then_some(Delivery::Lagged { missed })
         })
+    }
+
+    fn taken(&self, delivery: Option<Delivery>) -> Option<Delivery> {
+        if let Some(Delivery::Event(event)) = &delivery {
+            self.waiting.fetch_sub(event.params.get().len(), Ordering::Relaxed);
+        }
+        delivery
     }
 }
 
@@ -70,6 +85,7 @@ struct Subscriber {
     methods: &'static [&'static str],
     deliveries: mpsc::Sender<Delivery>,
     missed: Arc<AtomicU64>,
+    waiting: Arc<AtomicUsize>,
 }
 
 /// All subscribers of a link.
@@ -83,8 +99,15 @@ impl Subscribers {
     pub(super) fn add(&mut self, scope: Scope, methods: &'static [&'static str], capacity: usize) -> Events {
         let (sender, deliveries) = mpsc::channel(capacity.max(1));
         let missed = Arc::<AtomicU64>::default();
-        self.list.push(Subscriber { scope, methods, deliveries: sender, missed: Arc::clone(&missed) });
-        Events { deliveries, missed }
+        let waiting = Arc::<AtomicUsize>::default();
+        self.list.push(Subscriber {
+            scope,
+            methods,
+            deliveries: sender,
+            missed: Arc::clone(&missed),
+            waiting: Arc::clone(&waiting),
+        });
+        Events { deliveries, missed, waiting }
     }
 
     /// Hands an event to whoever asked for it; returns how many deliveries were dropped.
@@ -138,11 +161,20 @@ impl Subscriber {
                 Err(TrySendError::Full(())) => return Ok(self.lose()),
             }
         }
-        match self.deliveries.try_send(Delivery::Event(event)) {
-            Ok(()) => Ok(0),
-            Err(TrySendError::Closed(_)) => Err(Gone),
-            Err(TrySendError::Full(_)) => Ok(self.lose()),
-        }
+        // Before it is sent: the subscriber may take it at once.
+        let bytes = event.params.get().len();
+        let waiting = self.waiting.fetch_add(bytes, Ordering::Relaxed);
+        let sent = if waiting > 0 && waiting + bytes > MOST_BYTES {
+            Ok(self.lose())
+        } else {
+            match self.deliveries.try_send(Delivery::Event(event)) {
+                Ok(()) => return Ok(0),
+                Err(TrySendError::Closed(_)) => Err(Gone),
+                Err(TrySendError::Full(_)) => Ok(self.lose()),
+            }
+        };
+        self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+        sent
     }
 
     fn lose(&self) -> u64 {
@@ -189,6 +221,20 @@ mod tests {
         assert_eq!(drain(&mut slow), ["A", "A"]);
         publish(&mut subscribers, None, "B");
         assert_eq!(drain(&mut slow), ["lagged 3", "B"]);
+    }
+
+    #[test]
+    fn what_waits_is_bounded_in_bytes_too() {
+        let mut subscribers = Subscribers::default();
+        let mut slow = subscribers.add(Scope::All, &["A"], 100);
+        let large = RawValue::from_string(format!("\"{}\"", "x".repeat(MOST_BYTES))).unwrap();
+        for round in 1..=2 {
+            assert_eq!(subscribers.publish(None, "A", &large), 0, "alone it comes through, round {round}");
+            assert_eq!(subscribers.publish(None, "A", &large), 1);
+            assert!(matches!(slow.try_next(), Some(Delivery::Event(_))));
+            assert!(matches!(slow.try_next(), Some(Delivery::Lagged { missed: 1 })));
+        }
+        assert_eq!(slow.waiting.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub enum Purpose {
     Control,
     /// The page session of a tab.
     Page,
+    /// The observing link of a tab: console, errors, requests.
+    Observe,
     /// A throwaway link for one evaluate.
     Evaluate,
     /// A throwaway link that hears of a page's requests while somebody waits for quiet.
@@ -59,6 +61,7 @@ impl Purpose {
             Self::Browser => "browser",
             Self::Control => "control",
             Self::Page => "page",
+            Self::Observe => "observe",
             Self::Evaluate => "evaluate",
             Self::Network => "network",
         }
@@ -255,7 +258,7 @@ impl Link {
     }
 
     /// Subscribes to events of every session of this link.
-    pub fn subscribe_all(&self, methods: &'static [&'static str], capacity: usize) -> Events {
+    pub fn subscribe_link(&self, methods: &'static [&'static str], capacity: usize) -> Events {
         self.shared.subscribe(events::Scope::All, methods, capacity)
     }
 

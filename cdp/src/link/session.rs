@@ -152,6 +152,11 @@ impl Session {
         self.shared.subscribe(Scope::Session(self.id.clone()), methods, capacity)
     }
 
+    /// Subscribes to events of every session of its link.
+    pub fn subscribe_link(&self, methods: &'static [&'static str], capacity: usize) -> Events {
+        self.shared.subscribe(Scope::All, methods, capacity)
+    }
+
     /// Completes when the link of this session is gone, and says why.
     pub async fn link_closed(&self) -> CloseCause {
         self.shared.closed().await

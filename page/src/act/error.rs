@@ -110,6 +110,17 @@ pub enum ActError {
     /// It was sent, and the page has something else.
     #[error("{0}")]
     Incomplete(String),
+    /// The click arrived, and the page opened no file chooser.
+    #[error(
+        "Element {name:?} was clicked, and no file chooser opened within {} ms; use inputRef or element to name the file input itself",
+        .waited.as_millis()
+    )]
+    NoChooser {
+        /// The element as the caller named it.
+        name: String,
+        /// How long.
+        waited: Duration,
+    },
     /// The link or Chromium failed.
     #[error("{error}")]
     Link {
@@ -145,6 +156,7 @@ impl ActError {
             Self::Aborted { .. } => "aborted",
             Self::Unreadable(_) => "unreadable",
             Self::Incomplete(_) => "input_incomplete",
+            Self::NoChooser { .. } => "no_chooser",
             Self::Link { .. } => "link",
         }
     }
@@ -157,7 +169,7 @@ impl ActError {
             | Self::TimedOut { sent, .. }
             | Self::Aborted { sent, .. }
             | Self::Link { sent, .. } => *sent,
-            Self::Incomplete(_) => true,
+            Self::Incomplete(_) | Self::NoChooser { .. } => true,
             _ => false,
         }
     }

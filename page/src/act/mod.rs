@@ -23,16 +23,20 @@
 //! | `field`, `field.js` | what kind of field it is, and what became of text in it |
 //! | `type_text`, `text_plan` | entering text, and what its newlines mean |
 //! | `press`, `select`, `check`, `upload`, `fill` | the other ways to fill a form |
+//! | `files`, `transfer`, `chooser` | files, their bytes, and what a page opens to be given some |
+//! | `save_document` | having the browser download what it shows |
 //! | `input_seen` | what the page saw of them |
 //! | `outcome`, `error` | what became of it |
 
 mod aim;
 mod check;
+mod chooser;
 mod chord;
 mod click;
 mod drag;
 mod error;
 mod field;
+mod files;
 mod fill;
 mod frames;
 mod heard;
@@ -49,20 +53,24 @@ mod page;
 mod press;
 mod ready;
 mod resize;
+mod save_document;
 mod scroll;
 mod select;
 mod sending;
 mod target;
 mod text_plan;
+mod transfer;
 mod type_text;
 mod upload;
 
 pub use check::check;
+pub use chooser::{Chooser, Turns, upload_by_click};
 pub use chord::{BadKey, Chord, Modifier};
 pub use click::{Click, click, click_by_events};
 pub use drag::drag;
 pub use error::ActError;
 pub use field::{FieldAfterEnter, FieldKind};
+pub use files::{Files, LocalFile};
 pub use fill::{FieldSeen, FillField, fill};
 pub use hover::hover;
 pub use input_seen::{ChoiceSeen, FileSeen, InputSeen, KeySeen, TextSeen};
@@ -75,6 +83,7 @@ pub use page::ActPage;
 pub use press::{Press, insert_text, press};
 pub use ready::{Facts, Need, Ready, make_ready};
 pub use resize::{Viewport, resize};
+pub use save_document::save_document;
 pub use scroll::{Scroll, scroll, scroll_into_view};
 pub use select::{OptionName, Select, select};
 pub use target::{Element, Place, Point, Target};

@@ -13,6 +13,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use answers::{Answer, Dialogs, Effect, Event, Handle, NotPending, Now, Policy};
+pub(crate) use record::iso;
 pub use record::{ClosedBy, DialogRecord};
 
 /// How much of a message is kept.

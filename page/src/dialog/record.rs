@@ -61,7 +61,7 @@ fn iso_if_any<S: Serializer>(time: &Option<SystemTime>, to: S) -> Result<S::Ok, 
     iso(&time.unwrap_or(UNIX_EPOCH), to)
 }
 
-fn iso<S: Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn iso<S: Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(&iso8601(*time))
 }
 

@@ -195,6 +195,11 @@ impl Memory {
         }
     }
 
+    /// Whether a frame is of this page, as far as was told lately.
+    pub fn has_frame(&self, frame: &str) -> bool {
+        self.told_of.contains_key(frame)
+    }
+
     /// What a ref names, in any of its spellings.
     ///
     /// # Errors

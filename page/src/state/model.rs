@@ -34,6 +34,9 @@ pub struct PageState {
     pub document: Option<String>,
     /// Counts main-frame documents; each makes what was known of the one before stale.
     pub generation: u64,
+    /// How often this document has asked to be printed.
+    #[serde(default)]
+    pub prints: u32,
     /// The renderer is dead; a navigation brings it back.
     pub crashed: bool,
 }

@@ -1,9 +1,10 @@
-// Reports title, icon and whether the document has loaded to a binding, whenever title or icon change.
+// Reports title, icon, whether the document has loaded and how often it was printed to a binding, whenever
+// something of it changes.
 // It lives in a world of its own: no global, listener, timer or property of it can be seen by the page.
 (binding, titleLimit, iconLimit, pause) => {
   // Entered again (parsed, restored from the back-forward cache, read afresh): say it once more.
   if (globalThis.sayAgain) return void sayAgain();
-  let said, root, head, planned = 0, free = 0;
+  let said, root, head, planned = 0, free = 0, prints = 0;
 
   const icon = () => {
     for (const link of document.querySelectorAll('link[rel~="icon" i][href]')) {
@@ -15,7 +16,7 @@
 
   const say = () => {
     const title = String(document.title ?? '').slice(0, titleLimit).toWellFormed();
-    const text = JSON.stringify({ title, icon: icon(), loaded: document.readyState === 'complete' });
+    const text = JSON.stringify({ title, icon: icon(), loaded: document.readyState === 'complete', prints });
     planned = 0;
     if (text === said) return;
     free = performance.now() + pause;
@@ -46,6 +47,9 @@
       childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: ['href', 'rel'],
     });
   };
+
+  // At once: with a window, the page may be held until somebody has answered the print dialog.
+  addEventListener('beforeprint', () => { prints += 1; say() });
 
   globalThis.sayAgain = () => { said = undefined; follow(); say(); };
   sayAgain();

@@ -34,6 +34,9 @@ pub struct Report {
     pub icon: Option<String>,
     /// `document.readyState` is `complete`.
     pub loaded: bool,
+    /// How often it was asked to be printed.
+    #[serde(default)]
+    pub prints: u32,
 }
 
 /// `Runtime.bindingCalled`: the context and what it reports.

@@ -188,6 +188,7 @@ impl Reducer {
         });
         state.title = String::new();
         state.favicon = None;
+        state.prints = 0;
         state.document = Some(frame.loader_id);
         state.generation += 1;
         state.crashed = false;
@@ -208,6 +209,7 @@ impl Reducer {
             return Effects::NONE;
         }
         state.title = cut(report.title, TITLE_LIMIT);
+        state.prints = report.prints;
         // Never cleared here: only another document takes the icon away.
         let icon = report.icon.filter(|icon| icon.len() <= URL_LIMIT);
         state.favicon = icon.or(state.favicon.take());

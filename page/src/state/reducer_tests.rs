@@ -60,7 +60,7 @@ fn stopped() -> StateEvent {
 }
 
 fn reported(reducer: &Reducer, title: &str, icon: Option<&str>) -> StateEvent {
-    let report = Report { title: title.into(), icon: icon.map(Into::into), loaded: false };
+    let report = Report { title: title.into(), icon: icon.map(Into::into), loaded: false, prints: 0 };
     StateEvent::Reported { at: reducer.mark(), report }
 }
 
@@ -272,7 +272,7 @@ fn lost_events_are_made_up_for() {
     assert!(reducer.on(tree(at, "http://b/2")).enter_world);
     assert_eq!((reducer.known().state.url.as_str(), reducer.known().state.generation), ("http://b/2", 2));
     let at = reducer.mark();
-    let report = Report { title: "B".into(), icon: None, loaded: true };
+    let report = Report { title: "B".into(), icon: None, loaded: true, prints: 0 };
     reducer.on(StateEvent::Reported { at, report });
     assert!(!reducer.known().state.loading, "the stop was lost");
     assert_eq!(reducer.known().state.favicon.as_deref(), Some("http://b/favicon.ico"));
@@ -348,7 +348,7 @@ fn any_event() -> impl Strategy<Value = StateEvent> {
         Just(StateEvent::Crashed),
         Just(StateEvent::Lagged),
         (at(), text(), prop::option::of(url()), any::<bool>()).prop_map(|(at, title, icon, loaded)| {
-            let report = Report { title: title.into(), icon: icon.map(Into::into), loaded };
+            let report = Report { title: title.into(), icon: icon.map(Into::into), loaded, prints: 0 };
             StateEvent::Reported { at, report }
         }),
         (at(), any::<bool>(), any::<bool>(), url(), text()).prop_map(|(at, back, forward, url, title)| {

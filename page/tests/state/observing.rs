@@ -55,6 +55,17 @@ async fn late_titles_and_icons_are_heard() {
 
 /// While a page is left, its icon stays; and the new one does not inherit it.
 #[tokio::test]
+async fn a_page_that_prints_is_heard_and_not_held() {
+    let mut stage = Stage::start().await;
+    stage.open("/icon").await;
+    assert_eq!(stage.evaluate("print(), 'printed'").await, "printed");
+    stage.watch.until("prints", |known| known.state.prints == 1).await;
+    let known = stage.open("/other").await;
+    assert_eq!(known.state.prints, 0, "of this document");
+    stage.stop().await;
+}
+
+#[tokio::test]
 async fn only_a_commit_clears_the_icon() {
     let mut stage = Stage::start().await;
     stage.open("/icon").await;
