@@ -126,6 +126,8 @@ async fn a_navigation_a_dialog_a_close_and_the_budget_stop_it() {
         (&stopped["results"][1]["navigated"], &stopped["results"][1]["url"]),
         (&json!(true), &json!(ok))
     );
+    let loaded = http.act(json!({ "kind": "wait", "targetId": tab, "loadState": "load" })).await;
+    assert_eq!(loaded.status, 200, "{loaded:?}");
     // A script that navigates is noticed before the next action.
     let form = served.pages.url("/form");
     let script = json!({ "kind": "evaluate", "fn": format!("() => {{ location.href = '{form}' }}") });
@@ -185,6 +187,57 @@ async fn scripts_that_are_not_allowed_fail_in_their_turn() {
         answer["results"][1]["error"].as_str().unwrap().starts_with("act:evaluate is disabled by config")
     );
     assert!(answer["results"][2]["error"].as_str().unwrap().starts_with("wait --fn is disabled"));
+    served.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tabs_are_opened_named_brought_to_the_front_and_closed_by_their_place() {
+    let served = serve().await;
+    let http = &served.http;
+    let first = served.open("/ok").await;
+    let act = async |body: Value| http.send("POST /tabs/action", &body.to_string()).await;
+    let new = act(json!({ "action": "new", "label": "work" })).await;
+    assert_eq!(
+        (new.status, &new["tab"]["label"], &new["tab"]["suggestedTargetId"]),
+        (200, &json!("work"), &json!("work")),
+        "{new:?}"
+    );
+    let list = act(json!({ "action": "list" })).await;
+    assert_eq!((&list["ok"], list["tabs"].as_array().unwrap().len()), (&json!(true), 2));
+    let hidden = async |tab: &str| http.evaluate(tab, "document.visibilityState").await["result"].clone();
+    // The newest is the first of the list; the older one is brought to the front.
+    let selected = act(json!({ "action": "select", "index": 1 })).await;
+    assert_eq!(
+        (selected.status, &selected["targetId"]),
+        (200, &http.row(&first).await["targetId"]),
+        "{selected:?}"
+    );
+    assert_eq!(hidden(&first).await, "visible");
+    let focused = http.send("POST /tabs/focus", r#"{"targetId":"work"}"#).await;
+    assert_eq!((focused.status, &focused["targetId"]), (200, &new["tab"]["targetId"]), "{focused:?}");
+    // It is the last used one from now on.
+    let unnamed = http.act(json!({ "kind": "evaluate", "fn": "location.href" })).await;
+    assert_result(&unnamed, "about:blank");
+    let moved = act(json!({ "action": "label", "targetId": first, "label": "work" })).await;
+    assert_eq!((moved.status, &moved["tab"]["tabId"]), (200, &json!(first)), "{moved:?}");
+    for (body, status, error) in [
+        (json!({ "action": "nope" }), 400, "unknown tab action"),
+        (json!({ "action": "select" }), 400, "index is required"),
+        (json!({ "action": "select", "index": -1 }), 400, "index must be a non-negative integer."),
+        (json!({ "action": "close", "index": 99 }), 404, "tab not found"),
+        (json!({ "action": "label", "targetId": "t1" }), 400, "targetId and label are required"),
+        (json!({ "action": "new", "label": "a b" }), 400, "label must be"),
+    ] {
+        let refused = act(body).await;
+        assert_eq!(refused.status, status, "{refused:?}");
+        assert!(refused.error().contains(error), "{refused:?}");
+    }
+    assert_eq!(http.send("POST /tabs/focus", "{}").await.status, 400);
+    assert_eq!(http.send("POST /tabs/focus", r#"{"targetId":"zz"}"#).await.status, 404);
+    // Without a place it is the first: the newest.
+    let closed = act(json!({ "action": "close" })).await;
+    assert_eq!((closed.status, &closed["targetId"]), (200, &new["tab"]["targetId"]), "{closed:?}");
+    assert_eq!(http.tabs().await.len(), 1);
     served.stop().await;
 }
 

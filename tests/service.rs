@@ -239,6 +239,58 @@ async fn the_command_line_acts_on_a_page_and_tells_what_the_page_saw() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_command_line_waits_moves_and_does_several_things_at_once() {
+    let (home, pages) = (Home::new(), Pages::start().await);
+    let mut service = home.serve(&[]).await;
+    let home = home.with("TABVISOR_URL", &service.url);
+    let (acts, ok) = (pages.url("/acts"), pages.url("/ok"));
+    service.http.open(&acts).await;
+    let moved = |what: &str, url: &str| format!("{what} on {url}\n");
+    let batch = r##"[{"kind":"click","selector":"#plain"},{"kind":"click","ref":"e999"},{"kind":"wait","timeMs":1}]"##;
+    for (arguments, said) in [
+        (
+            vec!["wait", "#plain", "--text", "plain", "--load", "load"],
+            format!("waited on {acts} (confirmed)\n"),
+        ),
+        (vec!["resize", "400", "300"], format!("resized to 400x300 on {acts} (confirmed)\n")),
+        (vec!["navigate", &ok], moved("navigated", &ok)),
+        (vec!["back"], moved("went back", &acts)),
+        (vec!["forward"], moved("went forward", &ok)),
+        (vec!["reload", "--tab", "t1"], moved("loaded again", &ok)),
+        (vec!["focus", "t1"], "focused t1\n".into()),
+        (vec!["tab", "new", "--label", "work"], "opened work\n".into()),
+        (vec!["tab", "close", "1"], "closed".into()),
+        (vec!["tab", "label", "t1", "first"], "labelled first\n".into()),
+        (vec!["tab", "select", "1"], "selected".into()),
+        (vec!["navigate", &acts], moved("navigated", &acts)),
+    ] {
+        let out = succeeded(home.run(&arguments).await);
+        assert!(out.starts_with(&said), "{arguments:?}: {out}");
+    }
+    let shot = succeeded(home.run(&["screenshot", "first", "--type", "jpeg"]).await);
+    let shot = Path::new(shot.trim());
+    assert!(
+        shot.metadata().unwrap().len() > 100 && shot.extension().unwrap().to_str().unwrap().starts_with("jp")
+    );
+    let done = home.run(&["batch", "--actions", batch]).await;
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(done.out.starts_with("1 ok\n2 failed: Unknown ref"), "{done:?}");
+    assert!(done.out.ends_with("stopped (error); 1 not begun\n"), "{done:?}");
+    let file = home.state().join("actions.json");
+    std::fs::write(&file, batch).unwrap();
+    let done = home.run(&["batch", "--actions-file", file.to_str().unwrap(), "--continue"]).await;
+    assert!(done.code == 1 && done.out.contains("3 ok\n"), "{done:?}");
+    std::fs::remove_file(&file).unwrap();
+    failed(&home.run(&["batch", "--actions", "{"]).await, 2, "--actions is no JSON");
+    failed(&home.run(&["batch"]).await, 2, "--actions");
+    failed(&home.run(&["wait"]).await, 1, "at least one of");
+    failed(&home.run(&["wait", "#none", "--timeout-ms", "300"]).await, 4, "Timeout 300ms exceeded");
+    failed(&home.run(&["resize", "0", "1"]).await, 2, "8192");
+    service.terminate().await;
+    home.assert_nothing_left();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bad_requests_are_refused_quickly_and_the_service_works_on() {
     let home = Home::new();
     let mut service = home.serve(&[]).await;

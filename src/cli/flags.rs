@@ -53,11 +53,10 @@ pub(super) enum Verb {
     State(super::flags_of_state::Verb),
     /// List the tabs
     Tabs,
+    /// One tab: open, name, select, show, restart, terminate, close it
+    Tab(super::tab::Tab),
     /// Close a tab, also one that is stuck
     Close(Close),
-    /// One tab: show it, restart it, end its scripts, close it
-    #[command(subcommand)]
-    Tab(super::tab::Verb),
     /// Check what the service needs, then launch a browser and work with it
     Doctor(BrowserFlags),
     /// Print the effective configuration and where each value came from

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `flags` | what can be said, and how it becomes configuration |
 //! | `serve`, `token` | the service |
-//! | `client`, `verbs`, `acts`, `snapshot`, `state`, `tab` | calls to a running service |
+//! | `client`, `verbs`, `acts`, `snapshot`, `state`, `tab`, `recover` | calls to a running service |
 //! | `doctor`, `show_config` | what helps when it does not run |
 //! | `failure`, `output`, `pretty` | exit codes and what is printed |
 
@@ -17,6 +17,7 @@ mod flags_of_acts;
 mod flags_of_state;
 mod output;
 mod pretty;
+mod recover;
 mod serve;
 mod show_config;
 mod snapshot;
@@ -74,7 +75,7 @@ async fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Act(verb) => acts::act(&common, &loaded, verb).await,
         Verb::State(verb) => state::state(&common, &loaded, verb).await,
         Verb::Tabs => verbs::tabs(&common, &loaded).await,
+        Verb::Tab(asked) => tab::tab(&common, &loaded, asked).await,
         Verb::Close(asked) => verbs::close(&common, &loaded, asked).await,
-        Verb::Tab(verb) => tab::tab(&common, &loaded, verb).await,
     }
 }

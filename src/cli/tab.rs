@@ -1,130 +1,87 @@
-//! The verbs about one tab: `tab show`, `tab restart`, `tab terminate`, `tab close`.
+//! `tabvisor tab ...`: tabs by their place in the list, and what is done to one by its name.
 
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use reqwest::Method;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tabvisor::config::Loaded;
 
 use super::client::Client;
 use super::failure::Failure;
-use super::flags::{Close, Common, positive};
+use super::flags::{Close, Common};
 use super::output::{self, clean};
-use super::verbs::{self, check_named, read};
+use super::recover::{self, Restart, Terminate};
+use super::verbs::{close, read, tabs};
 
-/// How long a service may take for what it knows already.
-const KNOWN: Duration = Duration::from_secs(5);
+#[derive(Debug, Args)]
+pub(super) struct Tab {
+    /// Without one, the tabs are listed
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Verb {
+enum Verb {
+    /// Open an empty tab
+    New {
+        /// A name for it
+        #[arg(long)]
+        label: Option<String>,
+    },
+    /// Give a tab a name
+    Label {
+        /// Its id (t1), label or target id
+        target: String,
+        label: String,
+    },
+    /// Bring the tab at this place of the list to the front; the first is 1
+    Select { place: NonZeroUsize },
+    /// Close a tab, also one that is stuck
+    Close {
+        /// Its place in the list, or its id (t1), label or target id; without one, the first is closed
+        tab: Option<String>,
+    },
     /// What is known of a tab
     Show(Close),
     /// Bring a tab back, by the mildest way that makes it usable
     Restart(Restart),
     /// End the scripts that run on a tab; its document stays
     Terminate(Terminate),
-    /// Close a tab, also one that is stuck
-    Close(Close),
 }
 
-#[derive(Debug, Args)]
-pub(super) struct Restart {
-    /// The tab: its id (t1), label or target id
-    tab: String,
-    /// The first way to try
-    #[arg(long, value_parser = ["dialog", "terminate", "stop_loading", "renderer", "target"])]
-    rung: Option<String>,
-    /// What to load; without it the last good address of the tab
-    // Not `url`: that is the service's, and one name is one value to clap.
-    #[arg(long = "load", value_name = "URL")]
-    address: Option<String>,
-    /// Milliseconds until the answer
-    #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
-    timeout_ms: Option<u64>,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Terminate {
-    /// The tab: its id (t1), label or target id
-    tab: String,
-    /// Milliseconds until the answer
-    #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
-    timeout_ms: Option<u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Recovered {
-    tab: String,
-    rung: String,
-    took_ms: u64,
-    lost: Vec<String>,
-    url: String,
-    generation: u64,
-}
-
-pub(super) async fn tab(common: &Common, loaded: &Loaded, verb: Verb) -> Result<ExitCode, Failure> {
-    match verb {
-        Verb::Show(asked) => show(common, loaded, &asked.tab).await,
-        Verb::Restart(asked) => {
-            let Restart { tab, rung, address, timeout_ms } = asked;
-            let mut body = json!({});
-            for (name, value) in [("rung", rung), ("url", address)] {
-                if let Some(value) = value {
-                    body[name] = value.into();
-                }
-            }
-            recover(common, loaded, &tab, "restart", body, timeout_ms).await
+/// Does what the verb says.
+pub(super) async fn tab(common: &Common, loaded: &Loaded, asked: Tab) -> Result<ExitCode, Failure> {
+    let index = |place: Option<NonZeroUsize>| place.map(|place| place.get() - 1);
+    let (what, body) = match asked.verb {
+        None => return tabs(common, loaded).await,
+        Some(Verb::New { label }) => ("opened", json!({ "action": "new", "label": label })),
+        Some(Verb::Label { target, label }) => {
+            ("labelled", json!({ "action": "label", "targetId": target, "label": label }))
         }
-        Verb::Terminate(Terminate { tab, timeout_ms }) => {
-            recover(common, loaded, &tab, "terminate", json!({}), timeout_ms).await
+        Some(Verb::Select { place }) => {
+            ("selected", json!({ "action": "select", "index": index(Some(place)) }))
         }
-        Verb::Close(asked) => verbs::close(common, loaded, asked).await,
-    }
-}
-
-async fn show(common: &Common, loaded: &Loaded, tab: &str) -> Result<ExitCode, Failure> {
-    check_named(tab)?;
-    let text = Client::new(common, loaded)?.call(Method::GET, &["tabs", tab], None, KNOWN).await?;
-    if common.json {
-        output::line(&text);
-        return Ok(ExitCode::SUCCESS);
-    }
-    let row: Map<String, Value> = read(&text)?;
-    for (name, value) in &row {
-        let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        output::line(&clean(&format!("{name}: {shown}")));
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn recover(
-    common: &Common,
-    loaded: &Loaded,
-    tab: &str,
-    what: &str,
-    mut body: Value,
-    timeout_ms: Option<u64>,
-) -> Result<ExitCode, Failure> {
-    check_named(tab)?;
-    if let Some(ms) = timeout_ms {
-        body["timeoutMs"] = ms.into();
-    }
-    // Without a budget of ours the service's own holds, which is at most its largest one.
-    let budget = timeout_ms.map_or_else(|| loaded.config.limits.max_budget(), Duration::from_millis);
+        Some(Verb::Close { tab }) => match tab.as_deref().map(str::parse) {
+            None => ("closed", json!({ "action": "close" })),
+            Some(Ok(place)) => ("closed", json!({ "action": "close", "index": index(Some(place)) })),
+            Some(Err(_)) => return close(common, loaded, Close { tab: tab.unwrap_or_default() }).await,
+        },
+        Some(Verb::Show(asked)) => return recover::show(common, loaded, &asked.tab).await,
+        Some(Verb::Restart(asked)) => return recover::restart(common, loaded, asked).await,
+        Some(Verb::Terminate(asked)) => return recover::terminate(common, loaded, asked).await,
+    };
+    let budget = loaded.config.budgets.action();
     let text =
-        Client::new(common, loaded)?.call(Method::POST, &["tabs", tab, what], Some(body), budget).await?;
+        Client::new(common, loaded)?.call(Method::POST, &["tabs", "action"], Some(body), budget).await?;
     if common.json {
         output::line(&text);
         return Ok(ExitCode::SUCCESS);
     }
-    let Recovered { tab, rung, took_ms, lost, url, generation } = read(&text)?;
-    let lost = if lost.is_empty() { "nothing".into() } else { lost.join(", ") };
-    output::line(&clean(&format!(
-        "{tab} is usable by {rung} after {took_ms} ms\nlost: {lost}\nurl: {url} (document {generation})"
-    )));
+    let told: Value = read(&text)?;
+    let tab = &told["tab"];
+    let name = tab["suggestedTargetId"].as_str().or(told["targetId"].as_str()).unwrap_or_default();
+    output::line(&clean(&format!("{what} {name}")));
     Ok(ExitCode::SUCCESS)
 }

@@ -326,8 +326,8 @@ impl Before {
             return Some(navigation.url.clone());
         }
         let mut page = tab.page.subscribe();
-        if !is_last && !self.loading {
-            if let Some(StepDone::Evaluated(_)) = done {
+        if !is_last {
+            if !self.loading && matches!(done, Some(StepDone::Evaluated(_))) {
                 let begun =
                     page.wait_for(|known| known.state.loading || known.state.generation != self.generation);
                 let _ = budget.child(BEGINS).run(begun).await;

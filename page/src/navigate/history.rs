@@ -1,10 +1,13 @@
 //! Going back, forward, and loading again.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::watch;
 
 use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
 
 use super::progress::Progress;
@@ -56,6 +59,24 @@ impl History {
     }
 }
 
+/// The browser process answers this, whatever the page does; but not in the moment in which an
+/// error page takes the place of a document (measured).
+async fn history(session: &Session, work: &Budget, budget: &Budget) -> Result<History, NavigateError> {
+    let mut commits = session.subscribe(&["Page.frameNavigated"], 16);
+    let moment = work.child(BETWEEN);
+    loop {
+        match session.call_as("Page.getNavigationHistory", json!({}), budget).await {
+            Err(CdpError::Protocol { .. }) if moment.check().is_ok() => {
+                let _ = moment.child(BETWEEN / 20).run(commits.next()).await;
+            }
+            answer => return Ok(answer?),
+        }
+    }
+}
+
+/// How long a page may be between two documents.
+const BETWEEN: Duration = Duration::from_millis(500);
+
 /// Moves the main frame `main` of the page on `session` (with the Page domain enabled).
 ///
 /// # Errors
@@ -76,9 +97,8 @@ pub async fn go(
         now.crashed
     };
     let work = budget.reserving(budget.cleanup_reserve());
-    // The browser process answers this, whatever the page does.
-    let history: History = session.call_as("Page.getNavigationHistory", json!({}), budget).await?;
-    let entry = history.entry(to).ok_or(NavigateError::NoHistory(to.name()))?;
+    let entry =
+        history(session, &work, budget).await?.entry(to).ok_or(NavigateError::NoHistory(to.name()))?;
     if !was_crashed {
         // As for an address of the same site: a page that is held by a script is not moved.
         let marker = session.send("Runtime.evaluate", json!({ "expression": "0" })).await?;

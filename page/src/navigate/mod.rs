@@ -241,19 +241,23 @@ impl Follow {
             }
             tokio::select! {
                 biased;
-                // Before the reply: they tell why there is none of what was asked for.
+                answer = &mut reply, if !replied => {
+                    replied = true;
+                    match progress.on_reply(answer?.get()) {
+                        Err(NavigateError::NoDocument { download: false }) => {
+                            return Err(progress.why_none(&mut events));
+                        }
+                        other => other?,
+                    }
+                    if was_crashed && !progress.committed() {
+                        progress.on_revival(session, budget).await?;
+                    }
+                }
                 delivery = events.next() => match delivery {
                     Some(Delivery::Event(event)) => progress.on_event(&event)?,
                     Some(Delivery::Lagged { .. }) => {}
                     None => return Err(CdpError::LinkClosed(session.link_closed().await).into()),
                 },
-                answer = &mut reply, if !replied => {
-                    replied = true;
-                    progress.on_reply(answer?.get())?;
-                    if was_crashed && !progress.committed() {
-                        progress.on_revival(session, budget).await?;
-                    }
-                }
                 news = bad_news(&mut condition, was_crashed) => return Err(stopped_by(news, progress.committed())),
                 _ = work.spent() => {
                     let committed = progress.committed();

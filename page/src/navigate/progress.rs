@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
-use tabvisor_cdp::link::{Event, Session};
+use tabvisor_cdp::link::{Delivery, Event, Events, Session};
 
 use super::{Frame, FrameNavigated, Landed, NavigateError, WaitUntil};
 
@@ -152,6 +152,23 @@ impl Progress {
                 Ok(())
             }
         }
+    }
+
+    /// Why there is no document. What the page asked before that was answered is among the events
+    /// that wait still.
+    pub(super) fn why_none(&mut self, events: &mut Events) -> NavigateError {
+        let mut asked = self.asks;
+        while let Some(delivery) = events.try_next() {
+            if let Delivery::Event(event) = delivery
+                && event.method.starts_with("Page.javascriptDialog")
+            {
+                if let Err(error) = self.on_dialog(&event) {
+                    return error;
+                }
+                asked |= self.asks;
+            }
+        }
+        if asked { NavigateError::Dismissed } else { NavigateError::NoDocument { download: false } }
     }
 
     /// A page that asks whether it may be left, and is told no, stays; nothing else tells of it.
