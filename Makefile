@@ -40,8 +40,8 @@ soak: chromium ## 300 launches and stops, 30 SIGKILLs of the owner, an hour of c
 	TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor --release --test service killed_service -- --nocapture
 	TABVISOR_CHAOS_S=3600 cargo test -p tabvisor --release --test chaos -- --nocapture
 
-bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; answers after a death
-	cargo bench --bench evaluate --bench snapshot --bench loss
+bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; answers after a death; restarts
+	cargo bench --bench evaluate --bench snapshot --bench loss --bench restart
 
 chromium:
 	@scripts/install-chromium

@@ -9,6 +9,8 @@ use std::time::Duration;
 use tabvisor_actors::events::Subscription;
 use tabvisor_actors::files::Download;
 use tabvisor_actors::ids::{BrowserId, TabId};
+use tabvisor_actors::limits::Recovery;
+use tabvisor_actors::recovery::{LastRecovery, Recovered, RestartRequest};
 use tabvisor_actors::{
     Act, Acted, DialogLog, Engine, EvaluateRequest, Named, On, PageWatch, Screenshot, ScreenshotRequest,
     Stepped, Steps, Supervisor, TabRow, Upload, Wait, Waited,
@@ -276,6 +278,42 @@ impl Tab {
     /// [`TabError::TabClosed`], [`TabError::BrowserLost`].
     pub fn row(&self) -> Result<TabRow, TabError> {
         self.tabvisor.supervisor.tab(self.id)
+    }
+
+    /// Brings it back, by the mildest rung of the ladder that makes it usable: an open dialog is
+    /// dismissed, scripts and timers are ended, a pending navigation is stopped, the renderer or the
+    /// whole target is replaced and the last good address loaded. It keeps its name.
+    ///
+    /// # Errors
+    /// [`TabError::TabRestarting`], [`TabError::NotRecovered`], and whatever ends a call.
+    pub async fn restart(&self, request: RestartRequest, within: Duration) -> Result<Recovered, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.restart(self.id, request, &budget).await?)
+    }
+
+    /// Ends the scripts that run on it, whoever started them; its document stays.
+    ///
+    /// # Errors
+    /// As [`restart`](Self::restart).
+    pub async fn terminate(&self, within: Duration) -> Result<Recovered, Error> {
+        let budget = self.tabvisor.budget(within)?;
+        Ok(self.tabvisor.supervisor.terminate(self.id, &budget).await?)
+    }
+
+    /// Its last recovery, if there was one.
+    ///
+    /// # Errors
+    /// [`TabError::TabClosed`], [`TabError::BrowserLost`].
+    pub fn last_recovery(&self) -> Result<Option<LastRecovery>, TabError> {
+        self.tabvisor.supervisor.last_recovery(self.id)
+    }
+
+    /// From now on, this may be done to it without anybody asking.
+    ///
+    /// # Errors
+    /// [`TabError::TabClosed`], [`TabError::BrowserLost`].
+    pub fn set_recovery_policy(&self, policy: Recovery) -> Result<(), TabError> {
+        self.tabvisor.supervisor.set_recovery_policy(self.id, policy)
     }
 
     /// Brings it to the front of its window. Possible also when its page is stuck.

@@ -37,6 +37,7 @@ pub use tabvisor_actors::events;
 pub use tabvisor_actors::files::{Download, DownloadState, FileError, Folders};
 pub use tabvisor_actors::ids::{BrowserId, Epoch, TabId};
 pub use tabvisor_actors::limits::{Care, Limits, Recovery};
+pub use tabvisor_actors::recovery::{Cause, GaveUp, LastRecovery, Lost, Recovered, RestartRequest, Rung};
 pub use tabvisor_actors::{
     Act, Acted, Arrived, At, BrowserFacts, BrowserSpec, DialogLog, Ended, Engine, EvaluateRequest, Evaluated,
     FallbackReason, Given, Held, Named, On, OpenedTab, PageWatch, Queue, Screenshot, ScreenshotRequest,

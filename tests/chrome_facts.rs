@@ -20,6 +20,8 @@ mod navigation;
 mod renderers;
 #[path = "chrome_facts/replies.rs"]
 mod replies;
+#[path = "chrome_facts/revival.rs"]
+mod revival;
 #[path = "chrome_facts/scripts.rs"]
 mod scripts;
 #[path = "chrome_facts/waiting.rs"]

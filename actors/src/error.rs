@@ -21,6 +21,7 @@ use tabvisor_page::wait::{Late, WaitError};
 
 use crate::files::FileError;
 use crate::ids::{Epoch, TabId};
+use crate::recovery::{GaveUp, Rung};
 
 /// Why a call gave no result.
 #[derive(Debug, thiserror::Error)]
@@ -97,6 +98,24 @@ pub enum TabError {
         since: Duration,
         /// What helps.
         way_out: &'static str,
+    },
+    /// The tab is being brought back.
+    #[error("tab {tab} is being restarted; {}", if *.sent { "what was sent may have happened" } else { "nothing was sent" })]
+    TabRestarting {
+        /// Its name.
+        tab: TabId,
+        /// The call was under way when that began.
+        sent: bool,
+    },
+    /// The tab could not be brought back.
+    #[error("tab {tab} is not usable: {why} (tried: {})", rungs(.tried))]
+    NotRecovered {
+        /// Its name.
+        tab: TabId,
+        /// Why not.
+        why: GaveUp,
+        /// What was tried, in order.
+        tried: Vec<Rung>,
     },
     /// The ref names nothing any more; nothing was done.
     #[error(transparent)]
@@ -237,6 +256,9 @@ impl TabError {
             Self::BrowserUnavailable(_) => "unavailable",
             Self::Overloaded { .. } => "overloaded",
             Self::Stuck { .. } => "tab_stuck",
+            Self::TabRestarting { .. } => "tab_restarting",
+            Self::NotRecovered { why: GaveUp::DocumentChanged, .. } => "document_changed",
+            Self::NotRecovered { why: GaveUp::NothingHelped, .. } => "not_recovered",
             Self::StaleRef(_) => "stale_ref",
             Self::Ambiguous { .. } => "ambiguous_ref",
             Self::Snapshot(error) => snapshot_kind(error),
@@ -255,7 +277,8 @@ impl TabError {
             Self::Dialog(_) => "dialog_open",
             Self::Evaluate(error) => evaluate_kind(error),
             Self::Navigate(error) => navigate_kind(error),
-            Self::Budget { spent: Spent::Expired { .. }, .. } => "budget_exceeded",
+            Self::Budget { spent: Spent::Expired { .. }, .. }
+            | Self::NotRecovered { why: GaveUp::OutOfTime, .. } => "budget_exceeded",
             Self::Budget { spent: Spent::Cancelled { .. }, .. } => "aborted",
             Self::Cdp(error) => cdp_kind(error),
             Self::Stopping => "stopping",
@@ -294,7 +317,8 @@ impl TabError {
             | "body_not_kept"
             | "page_refused"
             | "storage_too_large" => Origin::Page,
-            "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "not_rendering" => Origin::Tab,
+            "tab_closed" | "tab_lost" | "tab_stuck" | "tab_restarting" | "not_recovered" | "crashed"
+            | "not_rendering" => Origin::Tab,
             "browser_lost" | "unavailable" | "link_failed" | "protocol" | "unsupported" => Origin::Browser,
             _ => Origin::Tabvisor,
         }
@@ -302,7 +326,7 @@ impl TabError {
 
     /// Whether trying again is worth it.
     pub fn retry(&self) -> Retry {
-        if let Self::Budget { sent: true, .. } = self {
+        if let Self::Budget { sent: true, .. } | Self::TabRestarting { sent: true, .. } = self {
             return Retry::AfterChange;
         }
         // What may have happened must not happen twice.
@@ -313,10 +337,12 @@ impl TabError {
         }
         match self.kind() {
             "overloaded" | "document_changed" | "unavailable" | "link_failed" | "budget_exceeded"
-            | "stopping" | "download_failed" => Retry::Later,
-            "tab_closed" | "tab_lost" | "tab_stuck" | "crashed" | "browser_lost" | "dialog_open"
-            | "navigated" | "tab_not_found" | "stale_ref" | "ambiguous_ref" | "no_match" | "ambiguous"
-            | "not_visible" | "moving" | "disabled" | "covered" | "file_not_found" => Retry::AfterChange,
+            | "stopping" | "tab_restarting" | "download_failed" => Retry::Later,
+            "tab_closed" | "tab_lost" | "tab_stuck" | "not_recovered" | "crashed" | "browser_lost"
+            | "dialog_open" | "navigated" | "tab_not_found" | "stale_ref" | "ambiguous_ref" | "no_match"
+            | "ambiguous" | "not_visible" | "moving" | "disabled" | "covered" | "file_not_found" => {
+                Retry::AfterChange
+            }
             _ => Retry::No,
         }
     }
@@ -461,6 +487,13 @@ fn cdp_kind(error: &CdpError) -> &'static str {
         CdpError::Protocol { .. } | CdpError::BadReply { .. } => "protocol",
         CdpError::Busy { .. } | CdpError::LinkClosed(_) | CdpError::Connect { .. } => "link_failed",
     }
+}
+
+fn rungs(tried: &[Rung]) -> String {
+    if tried.is_empty() {
+        return "nothing".into();
+    }
+    tried.iter().map(|rung| rung.name()).collect::<Vec<_>>().join(", ")
 }
 
 fn reason_words(reason: BlockedBy) -> &'static str {

@@ -14,6 +14,7 @@
 //! It never: shares its link with another call in flight, ends a script that is not its own.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
@@ -43,7 +44,7 @@ pub(crate) async fn serve(
     }
     let link = match link {
         Some(link) => link,
-        None => match dial(&tab, &budget).await {
+        None => match dial_answered(&tab, &budget).await {
             Ok(link) => link,
             Err(error) => return Answered::new(Err(error.into()), None),
         },
@@ -66,4 +67,25 @@ pub(crate) async fn dial(tab: &TabShared, budget: &Budget) -> Result<EvaluateLin
     let link = EvaluateLink::dial(&address, &tab.browser.dial.get(), options, &tab.target, budget).await;
     drop(place);
     link
+}
+
+/// How long a page counts as just brought back.
+const JUST: Duration = Duration::from_secs(1);
+/// How long a link of such a page may take to be answered.
+const ANSWER: Duration = Duration::from_millis(200);
+/// How many links are tried.
+const TRIES: usize = 3;
+
+/// The same, but not with a link that is never answered: the renderer of a page that was just brought
+/// back may not know a session that was attached at that moment (seen; not at will).
+pub(crate) async fn dial_answered(tab: &TabShared, budget: &Budget) -> Result<EvaluateLink, CdpError> {
+    for _ in 1..TRIES {
+        let mut link = dial(tab, budget).await?;
+        if !tab.was_revived_within(JUST) || link.warm_up(&budget.child(ANSWER)).await.is_ok() {
+            return Ok(link);
+        }
+        tracing::debug!(tab = %tab.id, "a link of a page that was just brought back is not answered");
+    }
+    // It may only be busy.
+    dial(tab, budget).await
 }

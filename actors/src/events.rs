@@ -9,6 +9,7 @@ use tabvisor_page::evaluate::BlockedBy;
 use tokio::sync::broadcast;
 
 use crate::ids::{BrowserId, Epoch, TabId};
+use crate::recovery::{Cause, Recovered, Rung};
 
 /// Something that happened.
 #[derive(Clone, Debug, Serialize)]
@@ -33,6 +34,12 @@ pub enum Event {
     TabFreed { tab: TabId, stuck_for_ms: u64 },
     /// Its renderer died.
     TabCrashed { tab: TabId },
+    /// It is being brought back.
+    RecoveryStarted { tab: TabId, cause: Cause },
+    /// It is usable again: by which rung, and what that cost.
+    TabRecovered(Recovered),
+    /// It is not.
+    RecoveryFailed { tab: TabId, cause: Cause, tried: Vec<Rung>, why: String },
     /// The script of an expired evaluate, which had gone on, was ended.
     ScriptTerminated { tab: TabId },
     /// Tabs that its page opened were closed, since there were too many; told at the first, second, fourth
@@ -64,6 +71,9 @@ impl Event {
             Self::TabStuck { .. } => "tab_stuck",
             Self::TabFreed { .. } => "tab_freed",
             Self::TabCrashed { .. } => "tab_crashed",
+            Self::RecoveryStarted { .. } => "recovery_started",
+            Self::TabRecovered(_) => "tab_recovered",
+            Self::RecoveryFailed { .. } => "recovery_failed",
             Self::ScriptTerminated { .. } => "script_terminated",
             Self::PopupsClosed { .. } => "popups_closed",
             Self::FilesGiven { .. } => "files_given",

@@ -12,7 +12,7 @@
 //!             └ Action          at most one alive
 //! ```
 //!
-//! Decisions are plain values ([`restart`], `queue`, `stuck`, and those of `tabvisor-page`); the
+//! Decisions are plain values ([`restart`], `queue`, `stuck`, [`recovery`], and those of `tabvisor-page`); the
 //! actors execute their effects. Between actors there are only casts; calls come from the
 //! [`Supervisor`] facade.
 
@@ -32,9 +32,11 @@ pub mod limits;
 mod observer;
 mod page_watch;
 mod queue;
+pub mod recovery;
 mod registry;
 pub mod restart;
 mod root;
+mod row;
 mod shared;
 mod start;
 mod stuck;
@@ -53,5 +55,6 @@ pub use facade::{
 };
 pub use page_watch::PageWatch;
 pub use root::BrowserSpec;
-pub use shared::{BrowserFacts, DialogLog, Queue, TabRow, TabState};
+pub use row::{Queue, TabRow, TabState};
+pub use shared::{BrowserFacts, DialogLog};
 pub use start::Source;

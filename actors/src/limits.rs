@@ -71,6 +71,8 @@ pub enum Recovery {
     /// End the script of an expired evaluate that went on, when nothing else of ours runs there.
     #[default]
     Terminate,
+    /// Bring it back, by the mildest rung of the ladder that does; also a tab whose renderer died.
+    Restart,
 }
 
 /// How tabs are looked after.

@@ -16,6 +16,7 @@ use crate::dialog_watcher::WatcherMsg;
 use crate::error::TabError;
 use crate::evaluates::EvaluatesMsg;
 use crate::ids::{BrowserId, Epoch, TabId};
+use crate::row::{TabRow, row_among};
 use crate::shared::{BrowserShared, Gone, TabShared};
 use crate::tab::TabMsg;
 
@@ -76,10 +77,29 @@ impl Registry {
     /// Adds or replaces a tab, unless it is gone meanwhile.
     pub(crate) fn put_tab(&self, handle: TabHandle) {
         let shared = Arc::clone(&handle.shared);
+        if shared.is_superseded() {
+            return;
+        }
         self.tabs.insert(shared.id, handle);
         if shared.gone.borrow().is_some() {
-            self.tabs.remove(&shared.id);
+            self.take_out(&shared);
         }
+    }
+
+    /// Takes a tab out, but not its successor on another target.
+    fn take_out(&self, tab: &TabShared) {
+        self.tabs.remove_if(&tab.id, |_, handle| handle.shared.target == tab.target);
+    }
+
+    /// The rows of all tabs, by their number.
+    pub(crate) fn rows(&self) -> Vec<TabRow> {
+        let tabs = self.tabs();
+        tabs.iter().map(|tab| row_among(tab, &tabs)).collect()
+    }
+
+    /// The row of a tab.
+    pub(crate) fn row(&self, id: TabId) -> Result<TabRow, TabError> {
+        Ok(row_among(&self.tab(id)?.shared, &self.tabs()))
     }
 
     /// Takes a tab out and remembers why; the first reason stays.
@@ -91,7 +111,7 @@ impl Registry {
             }
             first
         });
-        self.tabs.remove(&tab.id);
+        self.take_out(tab);
         if first {
             let mut graves = self.graves.lock().unwrap_or_else(PoisonError::into_inner);
             if graves.len() == GRAVES {

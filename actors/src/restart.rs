@@ -22,6 +22,9 @@ pub struct Intensity {
 impl Intensity {
     /// A tab's actors: 5 in 30 s, then the tab is lost.
     pub const TAB: Self = Self { max: 5, window: Duration::from_secs(30), pause: Duration::from_millis(100) };
+    /// Recoveries of a tab that nobody asked for: 3 in 5 minutes, then the tab is lost. One that
+    /// gets stuck whenever it is loaded is not loaded for ever.
+    pub const RECOVERY: Self = Self { max: 3, window: Duration::from_mins(5), pause: Duration::from_secs(1) };
     /// Browsers that we launch: 3 in 60 s, then the supervisor gives up.
     pub const BROWSER: Self =
         Self { max: 3, window: Duration::from_mins(1), pause: Duration::from_millis(500) };

@@ -3,21 +3,22 @@
 //! Each field has one writer, named beside it. Readers never wait for an actor: `GET /tabs`, the
 //! admission of a call and the race of a call against a dialog read from here.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 use tabvisor_cdp::error::{CdpError, CloseCause};
 use tabvisor_cdp::link::{DialOptions, Session};
 use tabvisor_page::act::{Turns, Viewport};
 use tabvisor_page::condition::Condition;
-use tabvisor_page::dialog::{Dialog, DialogRecord, Policy};
+use tabvisor_page::dialog::{DialogRecord, Policy};
 use tabvisor_page::emulation::Emulation;
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
 use tabvisor_page::observe::{Observations, Observing};
 use tabvisor_page::refs::{FrameId, Ref, StaleReason, StaleRef};
 use tabvisor_page::snapshot::Memory;
-use tabvisor_page::state::{Known, PageError};
+use tabvisor_page::state::Known;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use url::{Host, Url};
@@ -26,7 +27,8 @@ use crate::error::{StartError, TabError};
 use crate::events::EventBus;
 use crate::files::{Downloads, Folders, Sees};
 use crate::ids::{BrowserId, Epoch, TabId};
-use crate::limits::{Care, Limits};
+use crate::limits::{Care, Limits, Recovery};
+use crate::recovery::LastRecovery;
 
 /// One start of a browser.
 #[derive(Debug)]
@@ -48,6 +50,8 @@ pub(crate) struct BrowserShared {
     pub(crate) evaluates: Arc<Semaphore>,
     /// Links being dialled.
     pub(crate) dials: Arc<Semaphore>,
+    /// Chromium has one trace at a time.
+    pub(crate) traces: Semaphore,
 }
 
 /// How to dial a browser.
@@ -123,6 +127,7 @@ impl BrowserShared {
             epoch,
             evaluates: Arc::new(Semaphore::new(limits.evaluates_per_browser)),
             dials: Arc::new(Semaphore::new(limits.dials.max(1))),
+            traces: Semaphore::new(1),
             limits,
             care,
             files,
@@ -150,7 +155,8 @@ impl BrowserShared {
     }
 }
 
-/// One tab.
+/// One tab on one target. What outlives a change of target is shared with its
+/// [successor](Self::successor).
 #[derive(Debug)]
 pub(crate) struct TabShared {
     pub(crate) id: TabId,
@@ -179,9 +185,9 @@ pub(crate) struct TabShared {
     pub(crate) dialog_log: watch::Sender<DialogLog>,
     /// What happens to dialogs that nobody was asked about; written by the facade, read by
     /// DialogWatcher when it starts.
-    pub(crate) dialog_policy: Mutex<Policy>,
+    pub(crate) dialog_policy: Arc<Mutex<Policy>>,
     /// How many dialogs its page has opened; written by DialogWatcher.
-    pub(crate) dialogs: AtomicU64,
+    pub(crate) dialogs: Arc<AtomicU64>,
     /// The handle on its observed page; written by Observer.
     pub(crate) observing: watch::Sender<Option<Observing>>,
     /// What its page said; written by Observer's link.
@@ -195,18 +201,27 @@ pub(crate) struct TabShared {
     /// Actions queued or running.
     pub(crate) actions: Arc<Semaphore>,
     /// What the page shows. Written by Tab; before its first word by Browser (target info).
-    pub(crate) page: watch::Sender<Known>,
+    pub(crate) page: Arc<watch::Sender<Known>>,
     /// Whose turn it is to catch its file choosers; used by actions.
     pub(crate) choosers: Turns,
     /// Tabs of its page that were closed since there were too many; written by Browser.
-    pub(crate) popups_closed: AtomicU64,
+    pub(crate) popups_closed: Arc<AtomicU64>,
     /// Its refs and what snapshots showed; used by actions and evaluates, never across an await.
-    snapshots: Mutex<Memory>,
+    snapshots: Arc<Mutex<Memory>>,
     /// What was asked for that a page session forgets when it ends; written by actions.
-    kept: Mutex<Kept>,
-    pub(crate) restarts: AtomicU64,
+    kept: Arc<Mutex<Kept>>,
+    /// Of its actors, by TabSupervisor, and of its page, by Browser.
+    pub(crate) restarts: Arc<AtomicU64>,
     /// Why an actor of its was restarted last; written by TabSupervisor.
     pub(crate) last_failure: Mutex<String>,
+    /// What may be done to it without anybody asking; written by the facade.
+    pub(crate) recovery: Arc<Mutex<Recovery>>,
+    /// A recovery is under way; written by Browser.
+    pub(crate) recovering: Arc<watch::Sender<bool>>,
+    /// Written by Browser.
+    pub(crate) last_recovery: Arc<Mutex<Option<LastRecovery>>>,
+    /// When its dead page was brought back last; written by DialogWatcher.
+    pub(crate) revived: Mutex<Option<Instant>>,
 }
 
 /// What a caller asked for once and expects to last, and Chromium forgets with the page session: it
@@ -222,15 +237,20 @@ pub(crate) struct Kept {
 pub(crate) struct Stuck {
     pub(crate) since: Instant,
     pub(crate) reason: BlockedBy,
+    /// A call has found it out at the cost of its budget, and another one would only do so again. Else
+    /// work waits, and may still be done inside its own.
+    pub(crate) proven: bool,
 }
 
 impl Stuck {
     /// The answer to a call that would only find the same out again.
     pub(crate) fn refusal(self, tab: TabId) -> TabError {
         let way_out = match self.reason {
-            BlockedBy::Script | BlockedBy::Evaluate => "its script has to end, or close the tab",
+            BlockedBy::Script | BlockedBy::Evaluate => {
+                "its script has to end, terminate it or restart the tab"
+            }
             BlockedBy::Navigation => "it ends with its budget",
-            BlockedBy::Native | BlockedBy::Unknown => "close the tab and open another",
+            BlockedBy::Native | BlockedBy::Unknown => "restart the tab",
         };
         TabError::Stuck { tab, reason: self.reason, since: self.since.elapsed(), way_out }
     }
@@ -240,8 +260,15 @@ impl Stuck {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Gone {
     Closed,
-    Lost { cause: String },
-    BrowserLost { epoch: Epoch, cause: String },
+    Lost {
+        cause: String,
+    },
+    /// It goes on under its name with another target.
+    Restarted,
+    BrowserLost {
+        epoch: Epoch,
+        cause: String,
+    },
     Stopping,
 }
 
@@ -250,6 +277,7 @@ impl Gone {
         match self.clone() {
             Self::Closed => TabError::TabClosed { tab },
             Self::Lost { cause } => TabError::TabLost { tab, cause },
+            Self::Restarted => TabError::TabRestarting { tab, sent: true },
             Self::BrowserLost { epoch, cause } => TabError::BrowserLost { epoch, cause },
             Self::Stopping => TabError::Stopping,
         }
@@ -265,91 +293,6 @@ pub struct DialogLog {
     pub recent: Vec<DialogRecord>,
 }
 
-/// State of a tab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TabState {
-    /// It takes calls.
-    Ready,
-    /// An action or evaluate is at work.
-    Busy,
-    /// A dialog is open.
-    Dialog,
-    /// It does not answer.
-    Stuck,
-    /// Its renderer is dead.
-    Crashed,
-    /// Its watcher is not listening yet (or again).
-    Restarting,
-}
-
-/// A row of the tab list: what is known without asking a renderer.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TabRow {
-    /// `t1`, ...
-    pub tab_id: TabId,
-    /// Chromium's id of the target now.
-    pub target_id: String,
-    /// Main frame.
-    pub url: String,
-    /// Main frame.
-    pub title: String,
-    /// Main frame.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub favicon: Option<String>,
-    /// Another document is being loaded, or this one still is.
-    pub loading: bool,
-    /// The last load failed; gone with the next document.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<PageError>,
-    /// There is something to go back to.
-    pub can_go_back: bool,
-    /// There is something to go forward to.
-    pub can_go_forward: bool,
-    /// State.
-    pub state: TabState,
-    /// How long it has not answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stuck_for_ms: Option<u64>,
-    /// What keeps it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stuck_by: Option<BlockedBy>,
-    /// The open dialog.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dialog: Option<Dialog>,
-    /// The tab whose page opened it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub opener: Option<TabId>,
-    /// How many tabs that its page opened were closed, since there were too many.
-    #[serde(skip_serializing_if = "is_none")]
-    pub popups_closed: u64,
-    /// Counts its documents.
-    pub generation: u64,
-    /// How often its actors were restarted.
-    pub restarts: u64,
-    /// What waits or works.
-    pub queue: Queue,
-    /// Its browser.
-    pub browser: BrowserId,
-    /// Its browser's epoch.
-    pub epoch: Epoch,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_none(count: &u64) -> bool {
-    *count == 0
-}
-
-/// Calls in flight on a tab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Queue {
-    /// Actions queued or running.
-    pub actions: usize,
-    /// Evaluates in flight.
-    pub evaluates: usize,
-}
-
 impl TabShared {
     pub(crate) fn new(
         id: TabId,
@@ -359,7 +302,18 @@ impl TabShared {
         scripts: Arc<ScriptCounts>,
         browser: Arc<BrowserShared>,
     ) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::fresh(id, target, opener, confirms, scripts, browser))
+    }
+
+    fn fresh(
+        id: TabId,
+        target: String,
+        opener: Option<TabId>,
+        confirms: bool,
+        scripts: Arc<ScriptCounts>,
+        browser: Arc<BrowserShared>,
+    ) -> Self {
+        Self {
             id,
             target,
             opener,
@@ -372,23 +326,78 @@ impl TabShared {
             confirmed: AtomicBool::new(false),
             listened: AtomicBool::new(false),
             dialog_log: watch::Sender::default(),
-            dialog_policy: Mutex::new(browser.care.dialogs),
-            dialogs: AtomicU64::new(0),
+            dialog_policy: Arc::new(Mutex::new(browser.care.dialogs)),
+            dialogs: Arc::default(),
             observing: watch::Sender::new(None),
             observed: Arc::default(),
             emulation: Arc::default(),
             wiring: watch::Sender::new(0),
             evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),
             actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),
-            page: watch::Sender::new(Known::default()),
+            page: Arc::new(watch::Sender::new(Known::default())),
             choosers: Turns::default(),
-            popups_closed: AtomicU64::new(0),
-            snapshots: Mutex::default(),
-            kept: Mutex::default(),
-            restarts: AtomicU64::new(0),
+            popups_closed: Arc::default(),
+            snapshots: Arc::default(),
+            kept: Arc::default(),
+            restarts: Arc::default(),
             last_failure: Mutex::default(),
+            recovery: Arc::new(Mutex::new(browser.care.recovery)),
+            recovering: Arc::new(watch::Sender::new(false)),
+            last_recovery: Arc::default(),
+            revived: Mutex::default(),
             browser,
+        }
+    }
+
+    /// The same tab on another target: its name, what is known of its page, its refs, its policies
+    /// and its counts go on.
+    pub(crate) fn successor(&self, target: String) -> Arc<Self> {
+        let browser = Arc::clone(&self.browser);
+        let fresh = Self::fresh(self.id, target, self.opener, true, Arc::default(), browser);
+        Arc::new(Self {
+            dialog_policy: Arc::clone(&self.dialog_policy),
+            dialogs: Arc::clone(&self.dialogs),
+            observed: Arc::clone(&self.observed),
+            emulation: Arc::clone(&self.emulation),
+            page: Arc::clone(&self.page),
+            popups_closed: Arc::clone(&self.popups_closed),
+            snapshots: Arc::clone(&self.snapshots),
+            kept: Arc::clone(&self.kept),
+            restarts: Arc::clone(&self.restarts),
+            recovery: Arc::clone(&self.recovery),
+            recovering: Arc::clone(&self.recovering),
+            last_recovery: Arc::clone(&self.last_recovery),
+            ..fresh
         })
+    }
+
+    /// A page of this tab's predecessor may not speak for it any more.
+    pub(crate) fn is_superseded(&self) -> bool {
+        *self.gone.borrow() == Some(Gone::Restarted)
+    }
+
+    /// What may be done to it without anybody asking.
+    pub(crate) fn recovery_policy(&self) -> Recovery {
+        *self.recovery.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether its dead page was brought back so short a time ago.
+    pub(crate) fn was_revived_within(&self, time: Duration) -> bool {
+        let revived = *self.revived.lock().unwrap_or_else(PoisonError::into_inner);
+        revived.is_some_and(|at| at.elapsed() < time)
+    }
+
+    /// An action waits or is at work.
+    pub(crate) fn acts(&self) -> bool {
+        self.actions.available_permits() < self.browser.limits.actions_per_tab
+    }
+
+    /// Refuses what would come between a recovery and its page.
+    pub(crate) fn unless_recovering(&self) -> Result<(), TabError> {
+        if *self.recovering.borrow() {
+            return Err(TabError::TabRestarting { tab: self.id, sent: false });
+        }
+        Ok(())
     }
 
     /// What a new page session has to be given again.
@@ -433,51 +442,5 @@ impl TabShared {
             }
             unwatched
         });
-    }
-
-    pub(crate) fn row(&self) -> TabRow {
-        let page = self.page.borrow().state.clone();
-        let condition = self.condition.borrow().clone();
-        let stuck = *self.stuck.borrow();
-        let limits = &self.browser.limits;
-        let queue = Queue {
-            actions: limits.actions_per_tab - self.actions.available_permits(),
-            evaluates: limits.evaluates_per_tab - self.evaluates.available_permits(),
-        };
-        let state = if condition.crashed {
-            TabState::Crashed
-        } else if condition.dialog.is_some() {
-            TabState::Dialog
-        } else if stuck.is_some() {
-            TabState::Stuck
-        } else if self.control.borrow().is_none() {
-            TabState::Restarting
-        } else if queue.actions + queue.evaluates > 0 {
-            TabState::Busy
-        } else {
-            TabState::Ready
-        };
-        TabRow {
-            tab_id: self.id,
-            target_id: self.target.clone(),
-            url: page.url,
-            title: page.title,
-            favicon: page.favicon,
-            loading: page.loading,
-            error: page.error,
-            can_go_back: page.can_go_back,
-            can_go_forward: page.can_go_forward,
-            state,
-            stuck_for_ms: stuck.map(|it| u64::try_from(it.since.elapsed().as_millis()).unwrap_or(u64::MAX)),
-            stuck_by: stuck.map(|it| it.reason),
-            dialog: condition.dialog,
-            opener: self.opener,
-            popups_closed: self.popups_closed.load(Ordering::Relaxed),
-            generation: page.generation,
-            restarts: self.restarts.load(Ordering::Relaxed),
-            queue,
-            browser: self.browser.id,
-            epoch: self.browser.epoch,
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a page answers, and what may be done if not. Pure.
 //!
 //! ```text
-//!            an expiry found no answer           probed: beyond the reach of termination, or
+//!   an expiry found no answer, or work waits      probed: beyond the reach of termination, or
 //!   Free ---------------------------------> Silent  silent for stuck_after ----------------> Stuck
 //!    ^                                        |                                                |
 //!    |                 the expired script of ours went on: terminate it once                   |
@@ -38,8 +38,8 @@ pub(crate) enum Effect {
     LookAt(Instant),
     /// End what runs: it can only be the expired script of ours that went on.
     Terminate,
-    /// Tell that the page is stuck.
-    Stuck(BlockedBy),
+    /// Tell that the page is stuck; `proven` by a call that expired.
+    Stuck { reason: BlockedBy, proven: bool },
     /// Tell that it answers again, and how long it did not.
     Freed(Duration),
 }
@@ -52,6 +52,8 @@ pub(crate) struct StuckWatch {
     /// The silence began while an expired script of ours had a promise outstanding: its
     /// continuation is what holds the page.
     by_ours: bool,
+    /// Nothing expired: work waits, and the page was asked whether it answers.
+    suspected: bool,
     /// What runs was ended once since the page fell silent.
     terminated: bool,
     /// When a script of ours was last known to run there: it was what held the page until then.
@@ -60,16 +62,29 @@ pub(crate) struct StuckWatch {
 
 impl StuckWatch {
     pub(crate) fn new(care: Care) -> Self {
-        Self { care, health: Health::Free, by_ours: false, terminated: false, ours_ran: None }
+        Self {
+            care,
+            health: Health::Free,
+            by_ours: false,
+            suspected: false,
+            terminated: false,
+            ours_ran: None,
+        }
     }
 
     pub(crate) fn health(&self) -> Health {
         self.health
     }
 
+    /// What may be done without anybody asking.
+    pub(crate) fn set_policy(&mut self, recovery: Recovery) {
+        self.care.recovery = recovery;
+    }
+
     /// A script expired or was cancelled.
     pub(crate) fn expired(&mut self, expiry: &Expiry, now: Instant) -> Vec<Effect> {
-        if expiry.page_responsive || expiry.phase == Phase::Queued || self.health != Health::Free {
+        let known = self.health != Health::Free && !self.suspected;
+        if expiry.page_responsive || expiry.phase == Phase::Queued || known {
             return Vec::new();
         }
         let reason = expiry.blocked_by.unwrap_or(BlockedBy::Unknown);
@@ -77,8 +92,25 @@ impl StuckWatch {
         if reason == BlockedBy::Navigation {
             return Vec::new();
         }
-        self.health = Health::Silent { since: now, reason };
+        let was = std::mem::replace(&mut self.health, Health::Silent { since: now, reason });
         self.by_ours = expiry.phase == Phase::Pending && expiry.still_running;
+        self.suspected = false;
+        self.terminated = false;
+        if let Health::Stuck { since, .. } = was {
+            self.health = Health::Stuck { since, reason };
+            return vec![Effect::Stuck { reason, proven: true }, Effect::LookAt(now + self.care.stuck_after)];
+        }
+        vec![Effect::Canary, Effect::LookAt(now + self.care.stuck_after)]
+    }
+
+    /// Work has been waiting for a while. Whether the page answers is not known; it is asked.
+    pub(crate) fn suspected(&mut self, now: Instant) -> Vec<Effect> {
+        if self.health != Health::Free {
+            return Vec::new();
+        }
+        self.health = Health::Silent { since: now, reason: BlockedBy::Unknown };
+        self.by_ours = false;
+        self.suspected = true;
         self.terminated = false;
         vec![Effect::Canary, Effect::LookAt(now + self.care.stuck_after)]
     }
@@ -91,8 +123,13 @@ impl StuckWatch {
             self.health = Health::Silent { since, reason };
             return Vec::new();
         }
+        if self.suspected {
+            // Nothing has taken longer than it may yet.
+            self.health = Health::Silent { since, reason: BlockedBy::Native };
+            return Vec::new();
+        }
         self.health = Health::Stuck { since, reason: BlockedBy::Native };
-        vec![Effect::Stuck(BlockedBy::Native)]
+        vec![Effect::Stuck { reason: BlockedBy::Native, proven: true }]
     }
 
     /// A script of ours that had started came to its end.
@@ -121,13 +158,13 @@ impl StuckWatch {
             return vec![Effect::LookAt(due)];
         }
         let ours_alone = self.by_ours && went_on > 0 && started == 0;
-        if ours_alone && !self.terminated && self.care.recovery == Recovery::Terminate {
+        if ours_alone && !self.terminated && self.care.recovery != Recovery::Report {
             self.terminated = true;
             return vec![Effect::Terminate, Effect::LookAt(now + self.care.stuck_after)];
         }
         if matches!(self.health, Health::Silent { .. }) {
             self.health = Health::Stuck { since, reason };
-            return vec![Effect::Stuck(reason)];
+            return vec![Effect::Stuck { reason, proven: !self.suspected }];
         }
         Vec::new()
     }
@@ -135,6 +172,7 @@ impl StuckWatch {
     /// The canary was answered, or the renderer that it waited in is gone.
     pub(crate) fn answered(&mut self, now: Instant) -> Vec<Effect> {
         let was = std::mem::replace(&mut self.health, Health::Free);
+        self.suspected = false;
         match was {
             Health::Stuck { since, .. } => vec![Effect::Freed(now.saturating_duration_since(since))],
             Health::Free | Health::Silent { .. } => Vec::new(),
@@ -196,7 +234,11 @@ mod tests {
         let t0 = Instant::now();
         watch.expired(&expiry(Phase::Pending, false, Some(BlockedBy::Script)), t0);
         let effects = watch.look(t0 + care().stuck_after, 0, 1, 1);
-        assert_eq!(effects, [Effect::Stuck(BlockedBy::Script)], "either promise may be what holds the page");
+        assert_eq!(
+            effects,
+            [Effect::Stuck { reason: BlockedBy::Script, proven: true }],
+            "either promise may be what holds the page"
+        );
     }
 
     #[tokio::test(start_paused = true)]
@@ -206,7 +248,10 @@ mod tests {
             let t0 = Instant::now();
             watch.expired(&expiry(Phase::Waiting, false, Some(BlockedBy::Script)), t0);
             let due = t0 + care().stuck_after;
-            assert_eq!(watch.look(due, 0, 0, went_on), [Effect::Stuck(BlockedBy::Script)]);
+            assert_eq!(
+                watch.look(due, 0, 0, went_on),
+                [Effect::Stuck { reason: BlockedBy::Script, proven: true }]
+            );
             assert_eq!(watch.answered(due + Duration::from_secs(1)), [Effect::Freed(Duration::from_secs(2))]);
         }
     }
@@ -215,37 +260,79 @@ mod tests {
     async fn what_termination_cannot_reach_is_stuck_once_the_probe_had_its_moment() {
         let mut watch = StuckWatch::new(care());
         watch.expired(&expiry(Phase::Running, false, Some(BlockedBy::Unknown)), Instant::now());
-        assert_eq!(watch.probed(false), [Effect::Stuck(BlockedBy::Native)]);
+        assert_eq!(watch.probed(false), [Effect::Stuck { reason: BlockedBy::Native, proven: true }]);
         let mut watch = StuckWatch::new(care());
         watch.expired(&expiry(Phase::Waiting, false, Some(BlockedBy::Unknown)), Instant::now());
         assert!(watch.probed(true).is_empty());
         assert!(matches!(watch.health(), Health::Silent { reason: BlockedBy::Script, .. }));
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_page_on_which_work_waits_is_stuck_only_after_the_whole_time_and_says_in_what() {
+        for (answered, reason) in [(true, BlockedBy::Script), (false, BlockedBy::Native)] {
+            let mut watch = StuckWatch::new(care());
+            let t0 = Instant::now();
+            let due = t0 + care().stuck_after;
+            assert_eq!(watch.suspected(t0), [Effect::Canary, Effect::LookAt(due)]);
+            assert!(watch.suspected(t0).is_empty(), "once");
+            assert!(watch.probed(answered).is_empty());
+            assert_eq!(watch.look(due, 0, 0, 0), [Effect::Stuck { reason, proven: false }]);
+        }
+        let mut watch = StuckWatch::new(care());
+        watch.suspected(Instant::now());
+        assert!(watch.answered(Instant::now()).is_empty(), "it was only busy");
+        assert_eq!(watch.health(), Health::Free);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_expiry_on_a_suspected_page_knows_more_than_the_suspicion() {
+        let mut watch = StuckWatch::new(care());
+        let t0 = Instant::now();
+        watch.suspected(t0);
+        let later = t0 + Duration::from_millis(500);
+        let effects = watch.expired(&expiry(Phase::Running, false, Some(BlockedBy::Unknown)), later);
+        assert_eq!(effects[0], Effect::Canary);
+        assert_eq!(watch.probed(false), [Effect::Stuck { reason: BlockedBy::Native, proven: true }]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_only_suspected_is_proven_by_an_expiry_and_freed_once() {
+        let mut watch = StuckWatch::new(care());
+        let t0 = Instant::now();
+        watch.suspected(t0);
+        let due = t0 + care().stuck_after;
+        assert_eq!(watch.look(due, 0, 0, 0), [Effect::Stuck { reason: BlockedBy::Unknown, proven: false }]);
+        let effects = watch.expired(&expiry(Phase::Waiting, false, Some(BlockedBy::Script)), due);
+        assert_eq!(effects[0], Effect::Stuck { reason: BlockedBy::Script, proven: true });
+        assert_eq!(watch.answered(due), [Effect::Freed(care().stuck_after)]);
+    }
+
     proptest! {
         #[test]
         fn nothing_is_terminated_but_a_script_of_ours_that_went_on_alone(
-            steps in prop::collection::vec((0u8..6, 0usize..2, 0usize..2, 0usize..2, 0u64..800), 0..60),
+            steps in prop::collection::vec((0u8..7, 0usize..2, 0usize..2, 0usize..2, 0u64..800), 0..60),
         ) {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
             let mut now = runtime.block_on(async { Instant::now() });
             let mut watch = StuckWatch::new(care());
-            let mut began_pending = false;
+            let (mut began_pending, mut suspected) = (false, false);
             for (step, running, pending, went_on, gap) in steps {
                 now += Duration::from_millis(gap);
                 let free = watch.health() == Health::Free;
                 let effects = match step {
                     0 | 1 => {
                         let phase = if step == 0 { Phase::Pending } else { Phase::Waiting };
-                        if free { began_pending = step == 0; }
+                        if free || suspected { began_pending = step == 0; }
+                        suspected = false;
                         watch.expired(&expiry(phase, false, Some(BlockedBy::Script)), now)
                     }
-                    2 => watch.answered(now),
+                    2 => { suspected = false; watch.answered(now) }
                     3 => watch.probed(running == 0),
+                    6 => { suspected |= free; watch.suspected(now) }
                     _ => watch.look(now, running, running + pending, went_on),
                 };
                 if effects.contains(&Effect::Terminate) {
-                    prop_assert!(step >= 4 && began_pending && running + pending == 0 && went_on > 0);
+                    prop_assert!((4..6).contains(&step) && began_pending && running + pending == 0 && went_on > 0);
                 }
             }
         }

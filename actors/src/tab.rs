@@ -400,7 +400,15 @@ async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
 /// Publishes what the page shows.
 async fn watch_page(tab: Arc<TabShared>, watching: Watching, actor: ActorRef<TabMsg>) {
     let why = watching.run(|known| {
-        let before = tab.page.send_replace(known.clone()).state;
+        let mut before = None;
+        tab.page.send_if_modified(|shown| {
+            if tab.is_superseded() {
+                return false;
+            }
+            before = Some(std::mem::replace(shown, known.clone()).state);
+            true
+        });
+        let Some(before) = before else { return };
         let PageState { url, generation, prints, .. } = &known.state;
         if *generation > before.generation {
             let (url, generation) = (url.clone(), *generation);

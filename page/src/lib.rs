@@ -15,6 +15,7 @@
 //! | [`pdf`] | a page as a PDF |
 //! | [`screenshot`] | images of a page, with elements named on them |
 //! | [`frame_sessions`] | sessions on frames that live in processes of their own |
+//! | [`recover`] | what brings a stuck page back |
 //! | [`refs`] | names for elements that never lie |
 //! | [`wait`] | waiting until a page shows something, has an address, is loaded or quiet |
 //! | [`condition`] | what makes every call on a tab answer at once: a dialog, a crash |
@@ -37,6 +38,7 @@ pub mod navigate;
 pub mod observe;
 pub mod pdf;
 pub mod permissions;
+pub mod recover;
 pub mod refs;
 pub mod screenshot;
 pub mod snapshot;

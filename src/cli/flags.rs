@@ -53,7 +53,7 @@ pub(super) enum Verb {
     State(super::flags_of_state::Verb),
     /// List the tabs
     Tabs,
-    /// Tabs by their place in the list
+    /// One tab: open, name, select, show, restart, terminate, close it
     Tab(super::tab::Tab),
     /// Close a tab, also one that is stuck
     Close(Close),

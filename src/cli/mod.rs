@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `flags` | what can be said, and how it becomes configuration |
 //! | `serve`, `token` | the service |
-//! | `client`, `verbs`, `acts`, `tab`, `snapshot`, `state` | calls to a running service |
+//! | `client`, `verbs`, `acts`, `snapshot`, `state`, `tab`, `recover` | calls to a running service |
 //! | `doctor`, `show_config` | what helps when it does not run |
 //! | `failure`, `output`, `pretty` | exit codes and what is printed |
 
@@ -17,6 +17,7 @@ mod flags_of_acts;
 mod flags_of_state;
 mod output;
 mod pretty;
+mod recover;
 mod serve;
 mod show_config;
 mod snapshot;

@@ -1,4 +1,4 @@
-//! `tabvisor tab ...`: tabs by their place in the list.
+//! `tabvisor tab ...`: tabs by their place in the list, and what is done to one by its name.
 
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -10,9 +10,10 @@ use tabvisor::config::Loaded;
 
 use super::client::Client;
 use super::failure::Failure;
-use super::flags::Common;
+use super::flags::{Close, Common};
 use super::output::{self, clean};
-use super::verbs::{read, tabs};
+use super::recover::{self, Restart, Terminate};
+use super::verbs::{close, read, tabs};
 
 #[derive(Debug, Args)]
 pub(super) struct Tab {
@@ -37,8 +38,17 @@ enum Verb {
     },
     /// Bring the tab at this place of the list to the front; the first is 1
     Select { place: NonZeroUsize },
-    /// Close the tab at this place of the list; without one, the first
-    Close { place: Option<NonZeroUsize> },
+    /// Close a tab, also one that is stuck
+    Close {
+        /// Its place in the list, or its id (t1), label or target id; without one, the first is closed
+        tab: Option<String>,
+    },
+    /// What is known of a tab
+    Show(Close),
+    /// Bring a tab back, by the mildest way that makes it usable
+    Restart(Restart),
+    /// End the scripts that run on a tab; its document stays
+    Terminate(Terminate),
 }
 
 /// Does what the verb says.
@@ -53,7 +63,14 @@ pub(super) async fn tab(common: &Common, loaded: &Loaded, asked: Tab) -> Result<
         Some(Verb::Select { place }) => {
             ("selected", json!({ "action": "select", "index": index(Some(place)) }))
         }
-        Some(Verb::Close { place }) => ("closed", json!({ "action": "close", "index": index(place) })),
+        Some(Verb::Close { tab }) => match tab.as_deref().map(str::parse) {
+            None => ("closed", json!({ "action": "close" })),
+            Some(Ok(place)) => ("closed", json!({ "action": "close", "index": index(Some(place)) })),
+            Some(Err(_)) => return close(common, loaded, Close { tab: tab.unwrap_or_default() }).await,
+        },
+        Some(Verb::Show(asked)) => return recover::show(common, loaded, &asked.tab).await,
+        Some(Verb::Restart(asked)) => return recover::restart(common, loaded, asked).await,
+        Some(Verb::Terminate(asked)) => return recover::terminate(common, loaded, asked).await,
     };
     let budget = loaded.config.budgets.action();
     let text =

@@ -173,13 +173,19 @@ fn row(tab: &Tab) -> [String; 5] {
 }
 
 pub(super) async fn close(common: &Common, loaded: &Loaded, asked: Close) -> Result<ExitCode, Failure> {
-    if asked.tab.trim().is_empty() {
-        return Err(Failure::usage("TAB is empty; `tabvisor tabs` lists them"));
-    }
+    check_named(&asked.tab)?;
     let budget = loaded.config.budgets.action();
     let text = Client::new(common, loaded)?.call(Method::DELETE, &["tabs", &asked.tab], None, budget).await?;
     output::line(&if common.json { text } else { clean(&format!("closed {}", asked.tab)) });
     Ok(ExitCode::SUCCESS)
+}
+
+/// A name that is empty would be another path.
+pub(super) fn check_named(tab: &str) -> Result<(), Failure> {
+    if tab.trim().is_empty() {
+        return Err(Failure::usage("TAB is empty; `tabvisor tabs` lists them"));
+    }
+    Ok(())
 }
 
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {

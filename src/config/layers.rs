@@ -280,7 +280,7 @@ mod tests {
             why(with(&[("TABVISOR_NO_SANDBOX", "maybe")])),
             "browser.no_sandbox: must be true or false (1 or 0), got \"maybe\" (from TABVISOR_NO_SANDBOX)"
         );
-        let said = why(with(&[("TABVISOR_CARE__RECOVERY", "restart")]));
+        let said = why(with(&[("TABVISOR_CARE__RECOVERY", "always")]));
         assert!(
             said.starts_with("care.recovery: ") && said.ends_with("(from TABVISOR_CARE__RECOVERY)"),
             "{said}"

@@ -11,7 +11,7 @@
 //! | `service` | what the routes share |
 //! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
-//! | `tabs`, `tab_action`, `act`, `wait`, `batch`, `navigate`, `snapshot`, `screenshot`, `files`, `dialogs` | the routes |
+//! | `tabs`, `tab_action`, `recovery`, `act`, `wait`, `batch`, `navigate`, `snapshot`, `screenshot`, `files`, `dialogs` | the routes |
 //! | `observe`, `state`, `settings`, `health` | the routes |
 //! | `kept` | where screenshots and PDFs are put |
 //! | `error`, `table` | what a failed request is answered with |
@@ -30,6 +30,7 @@ mod kept;
 mod kinds;
 mod navigate;
 mod observe;
+mod recovery;
 mod screenshot;
 mod service;
 mod settings;
@@ -65,7 +66,9 @@ pub fn router(service: Service) -> Router {
         // Of `POST` only: a tab may have one of these labels.
         .route("/tabs/focus", post(tabs::focus).delete(tabs::close_named_focus))
         .route("/tabs/action", post(tab_action::act).delete(tabs::close_named_action))
-        .route("/tabs/{target}", delete(tabs::close))
+        .route("/tabs/{target}", delete(tabs::close).get(recovery::show))
+        .route("/tabs/{target}/restart", post(recovery::restart))
+        .route("/tabs/{target}/terminate", post(recovery::terminate))
         .route("/act", post(act::act))
         .route("/navigate", post(navigate::navigate))
         .route("/navigate/back", post(navigate::back))

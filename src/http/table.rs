@@ -9,6 +9,8 @@
 //! | stuck or lost tab, lost browser, a dialog while opening | 409 | | `tab_stuck`, `tab_lost`, `browser_lost`, `dialog_open` |
 //! | nothing to go back or forward to, a page that may not be left | 409 | | `no_history`, `navigation_cancelled` |
 //! | request over Chromium's limit | 413 | | `too_large` |
+//! | tab that is being brought back | 409 | | `tab_restarting` |
+//! | tab that could not be brought back | 500 | | `not_recovered`, `document_changed`; out of time `timeout` |
 //! | over a limit | 429, `Retry-After` | | `overloaded` |
 //! | cancelled | 499 | | `aborted` |
 //! | budget spent, wherever it was spent | 500 | `ACT_OPERATION_FAILED` | `timeout` |
@@ -85,9 +87,13 @@ fn status(error: &TabError) -> StatusCode {
         "unsupported" => StatusCode::NOT_IMPLEMENTED,
         "denied" => StatusCode::FORBIDDEN,
         "tab_not_found" | "tab_closed" => StatusCode::NOT_FOUND,
-        "tab_stuck" | "tab_lost" | "browser_lost" | "dialog_open" | "no_history" | "navigation_cancelled" => {
-            StatusCode::CONFLICT
-        }
+        "tab_stuck"
+        | "tab_restarting"
+        | "tab_lost"
+        | "browser_lost"
+        | "dialog_open"
+        | "no_history"
+        | "navigation_cancelled" => StatusCode::CONFLICT,
         "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
         "overloaded" => StatusCode::TOO_MANY_REQUESTS,
         // Nobody reads it: the caller went away. The number is the one that logs know for that.
@@ -152,6 +158,8 @@ fn frames(stack: &str) -> impl Iterator<Item = &str> {
 fn details(api: ApiError, error: &TabError) -> ApiError {
     match error {
         TabError::BadInput { field, .. } => api.detail("field", field),
+        TabError::NotRecovered { tried, why, .. } => api.details(json!({ "tried": tried, "why": why })),
+        TabError::TabRestarting { sent, .. } => api.detail("sent", sent),
         TabError::BadBudget(_) => api.detail("field", "timeoutMs"),
         TabError::Overloaded { limit, max, retry_after_ms } => {
             api.details(json!({ "limit": limit, "max": max, "retryAfterMs": retry_after_ms }))

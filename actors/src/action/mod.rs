@@ -41,6 +41,7 @@ use url::Url;
 pub use self::act::{Act, Acted, At, Named, OpenedTab};
 pub(crate) use self::files::Armed;
 pub use self::files::UploadTo;
+pub(crate) use self::navigate::shown;
 pub use self::screenshot::{Screenshot, ScreenshotRequest, ShotOf};
 pub(crate) use self::wait::elapsed_ms;
 pub use self::wait::{Held, Wait, Waited};
@@ -149,7 +150,7 @@ impl Stage {
                 Hindrance::Dialog(dialog) => TabError::Dialog(dialog),
                 Hindrance::Crashed => CdpError::Crashed.into(),
             }),
-            now = stuck.wait_for(Option::is_some) => match now.ok().and_then(|now| *now) {
+            now = stuck.wait_for(|now| now.is_some_and(|stuck| stuck.proven)) => match now.ok().and_then(|now| *now) {
                 Some(stuck) => Err(stuck.refusal(tab.id)),
                 None => Err(TabError::TabClosed { tab: tab.id }),
             },

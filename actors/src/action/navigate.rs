@@ -73,13 +73,7 @@ async fn arrived(
         }
         Err(other) => return Err(other.into()),
     };
-    // A navigation brings a dead renderer back; the watcher says so over its own link.
-    let mut condition = tab.condition.subscribe();
-    let _ = budget.run(condition.wait_for(|now| !now.crashed)).await;
-    // Heard of over the same link, and told by another task.
-    let mut page = tab.page.subscribe();
-    let shown = page.wait_for(|known| known.state.url == landed.url);
-    let _ = budget.child(SHOWN).run(shown).await;
+    shown(tab, &landed.url, 0, budget).await;
     if !landed.same_document {
         landed.http_status = http_status(session, &tab.target, &budget.child(ASKED)).await;
     }
@@ -96,10 +90,25 @@ async fn download(tab: &TabShared, from: u64, budget: &Budget) -> Option<Downloa
     budget.child(BEGAN).run(began).await.ok()?.ok()?.since(tab.id, from).into_iter().next()
 }
 
+/// Waits until what is published of a tab knows of a navigation that happened; its document is at least
+/// of this generation.
+pub(crate) async fn shown(tab: &TabShared, url: &str, generation: u64, budget: &Budget) {
+    // A navigation brings a dead renderer back; the watcher says so over its own link.
+    let mut condition = tab.condition.subscribe();
+    let _ = budget.run(condition.wait_for(|now| !now.crashed)).await;
+    // Heard of over another link, and told by another task.
+    let mut page = tab.page.subscribe();
+    let shown = page.wait_for(|known| known.state.url == url && known.state.generation >= generation);
+    let most = if generation > 0 { SHOWN_ANEW } else { SHOWN };
+    let _ = budget.child(most).run(shown).await;
+}
+
 /// How long what is published of a page may lag behind what happened there. It may have gone on
 /// to another address by itself meanwhile.
 const SHOWN: Duration = Duration::from_millis(100);
 
+/// The same where the page session may have to be dialled first.
+const SHOWN_ANEW: Duration = Duration::from_secs(2);
 /// How long a page that has landed may take to say what it came with.
 const ASKED: Duration = Duration::from_millis(500);
 /// A failed load whose name is not known yet, and how long that may last.
@@ -126,7 +135,7 @@ impl Drop for UnderWay<'_> {
 /// afterwards its scripts cannot even be ended (measured).
 fn refuse_while_stuck(tab: &TabShared, same_site: bool) -> Result<(), TabError> {
     let stuck = *tab.stuck.borrow();
-    stuck.filter(|_| same_site).map_or(Ok(()), |stuck| Err(stuck.refusal(tab.id)))
+    stuck.filter(|stuck| stuck.proven && same_site).map_or(Ok(()), |stuck| Err(stuck.refusal(tab.id)))
 }
 
 /// Errs on the side of "yes": a site is a registrable domain, of which a host's suffix is all that

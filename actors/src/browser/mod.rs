@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Supervised by: [`Root`](crate::root), one for one, 3 in 60 s.
-//! Children: a [`TabSupervisor`](crate::tab_supervisor) per tab, temporary; openers and closers.
+//! Children: a [`TabSupervisor`](crate::tab_supervisor) per tab, temporary; openers, closers and
+//! [recoveries](crate::recovery).
 //!
 //! It never: awaits Chromium in `handle`, brings a tab of an earlier epoch back, lets a page run
 //! before its watcher listens.
@@ -19,10 +20,11 @@
 mod downloads;
 mod opened;
 mod popups;
+mod recover;
 mod tabs;
 mod targets;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,12 +40,18 @@ use crate::events::Event;
 use crate::files::Arriving;
 use crate::ids::TabId;
 use crate::leaf::{self, End};
+use crate::recovery::Cause;
 use crate::registry::Registry;
+use crate::restart::RestartWindow;
 use crate::shared::{BrowserShared, BrowserStatus, Gone, TabShared};
 use crate::start::{self, Source, Started};
 use crate::tab_supervisor::TabSupervisorMsg;
 
+use self::recover::Recovering;
+use self::targets::TargetInfo;
+
 pub(crate) use opened::Opened;
+pub(crate) use recover::{Recover, Successor};
 
 /// What Browser takes.
 pub(crate) enum BrowserMsg {
@@ -55,6 +63,14 @@ pub(crate) enum BrowserMsg {
     Focus(TabId, Budget, RpcReplyPort<Result<(), TabError>>),
     /// Close a tab that nobody keeps.
     Discard(TabId),
+    /// Bring a tab back.
+    Recover(Box<Recover>),
+    /// Something may be wrong with a tab, or its policy has changed.
+    LookAfter(TabId),
+    /// The pause before a recovery that nobody asked for is over.
+    RecoverByItself(TabId, Cause),
+    /// A tab has to go on in another target; told once its watcher listens there.
+    Replace(TabId, Successor),
     /// A tab's watcher listens: its page may run.
     TabListening(TabId),
     /// A page that waited at its birth runs.
@@ -96,6 +112,12 @@ pub(crate) struct State {
     opening: HashMap<TabId, RpcReplyPort<Result<Opened, TabError>>>,
     /// Downloads that are being put into their places.
     saving: HashMap<String, Task<()>>,
+    /// Recoveries that wait for the watcher of their tab's new target.
+    successors: HashMap<TabId, Successor>,
+    /// New targets that were announced while it was not known which of them belongs to a tab.
+    held_back: Vec<(TargetInfo, Option<String>)>,
+    /// Targets that were made for nothing and are about to go.
+    unwanted: HashSet<String>,
 }
 
 /// What there is while the browser works. Dropping it ends Chromium.
@@ -119,12 +141,21 @@ struct Tab {
     family: TabId,
     /// Its watcher has listened: it is in the registry and its page may run.
     listening: bool,
+    /// The browser context of its target, where that is known.
+    context: Option<String>,
+    /// How often it was brought back without anybody asking.
+    recoveries: RestartWindow,
+    /// The pause before it is.
+    pause: Option<Task<()>>,
+    _watching: Task<()>,
 }
 
 enum Job {
     Start,
     Open(RpcReplyPort<Result<Opened, TabError>>),
     Close(TabId, RpcReplyPort<Result<(), TabError>>),
+    Recover(Recovering),
+    Replace(TabId, Successor),
     Focus(RpcReplyPort<Result<(), TabError>>),
 }
 
@@ -162,6 +193,9 @@ impl Actor for Browser {
             jobs: HashMap::new(),
             opening: HashMap::new(),
             saving: HashMap::new(),
+            successors: HashMap::new(),
+            held_back: Vec::new(),
+            unwanted: HashSet::new(),
         })
     }
 
@@ -187,6 +221,10 @@ impl Actor for Browser {
             BrowserMsg::Close(tab, budget, reply) => state.close(&myself, tab, budget, reply).await,
             BrowserMsg::Focus(tab, budget, reply) => state.focus(&myself, tab, budget, reply).await,
             BrowserMsg::Discard(tab) => state.close_target(tab),
+            BrowserMsg::Recover(call) => state.recover(&myself, *call).await,
+            BrowserMsg::LookAfter(tab) => state.look_after(&myself, tab),
+            BrowserMsg::RecoverByItself(tab, cause) => state.recover_by_itself(&myself, tab, cause).await,
+            BrowserMsg::Replace(tab, tell) => state.replace(&myself, tab, tell).await,
             BrowserMsg::TabListening(id) => state.release(&myself, id),
             BrowserMsg::Released(id) => {
                 if let Some(tab) = state.tabs.get_mut(&id) {
@@ -240,6 +278,8 @@ impl Actor for Browser {
                 };
                 let _ = reply.send(closed);
             }
+            Some(Job::Recover(work)) => state.recovered(&myself, work, event),
+            Some(Job::Replace(tab, tell)) => state.replaced(&myself, tab, tell, event).await,
             Some(Job::Focus(reply)) => {
                 let focused = match leaf::end::<Result<(), CdpError>>(event) {
                     Some(End::Done(focused)) => focused.map_err(TabError::from),

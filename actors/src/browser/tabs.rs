@@ -1,5 +1,6 @@
 //! The tab table: opening, handing over, closing, losing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ractor::{ActorId, ActorRef, RpcReplyPort, SupervisionEvent};
@@ -17,7 +18,7 @@ use crate::leaf;
 use crate::shared::Gone;
 
 /// How long making a target may take.
-const CREATE: Duration = Duration::from_secs(10);
+pub(super) const CREATE: Duration = Duration::from_secs(10);
 
 impl State {
     pub(super) async fn open(
@@ -79,6 +80,9 @@ impl State {
     }
 
     pub(super) fn hand_over(&mut self, myself: &ActorRef<BrowserMsg>, id: TabId) {
+        if let (Some(tell), Some(tab)) = (self.successors.remove(&id), self.tabs.get(&id)) {
+            let _ = tell.send(Arc::clone(&tab.shared));
+        }
         let Some(reply) = self.opening.remove(&id) else { return };
         // If nobody is there to take it, it is dropped and closes its tab.
         let _ = reply.send(Ok(Opened::new(id, myself.clone())));
@@ -170,6 +174,7 @@ impl State {
     pub(super) fn gone(&mut self, id: TabId, why: Gone) {
         let Some(tab) = self.tabs.remove(&id) else { return };
         self.by_target.remove(&tab.shared.target);
+        self.successors.remove(&id);
         if let Some(reply) = self.opening.remove(&id) {
             let _ = reply.send(Err(why.error(id)));
         }

@@ -1,6 +1,7 @@
 //! Page targets: announced by Chromium, given a tab, released from their birth.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
@@ -10,10 +11,12 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::Event as CdpEvent;
 use tabvisor_cdp::task;
 
-use super::{BrowserMsg, State, Tab};
+use super::{BrowserMsg, Job, State, Tab};
 use crate::error::TabError;
 use crate::events::Event;
 use crate::ids::TabId;
+use crate::recovery;
+use crate::restart::{Intensity, RestartWindow};
 use crate::shared::{Gone, TabShared};
 use crate::tab_supervisor::{TabSupervisor, TabSupervisorArgs};
 
@@ -31,6 +34,9 @@ impl State {
         paused: Option<String>,
     ) -> Result<TabId, TabError> {
         if let Some(id) = self.by_target.get(&target).copied() {
+            if let (Some(tab), Some(info)) = (self.tabs.get_mut(&id), info) {
+                tab.context.clone_from(&info.browser_context_id);
+            }
             if let (Some(tab), Some(session)) = (self.tabs.get_mut(&id), paused) {
                 tab.paused = Some(session);
                 if tab.listening {
@@ -64,10 +70,21 @@ impl State {
         let spawned = Actor::spawn_linked(None, TabSupervisor, args, myself.get_cell()).await;
         let (supervisor, _) = spawned.map_err(|error| TabError::Internal(error.to_string()))?;
         self.by_target.insert(target, id);
-        self.tabs.insert(
-            id,
-            Tab { shared, supervisor, paused, releasing: None, ours: false, family, listening: false },
-        );
+        let watching = task::spawn(recovery::watch(Arc::clone(&shared), myself.clone()));
+        let tab = Tab {
+            shared,
+            supervisor,
+            paused,
+            releasing: None,
+            ours: false,
+            family,
+            listening: false,
+            context: info.and_then(|info| info.browser_context_id.clone()),
+            recoveries: RestartWindow::new(Intensity::RECOVERY),
+            pause: None,
+            _watching: watching,
+        };
+        self.tabs.insert(id, tab);
         let (browser, epoch) = (self.shared.id, self.shared.epoch);
         self.shared.events.publish(Event::TabOpened { tab: id, browser, epoch, opener });
         Ok(id)
@@ -76,6 +93,10 @@ impl State {
     /// A tab's watcher listens: lets its page run, if it waits at its birth, and hands it over.
     pub(super) fn release(&mut self, myself: &ActorRef<BrowserMsg>, id: TabId) {
         let (Some(tab), Some(works)) = (self.tabs.get_mut(&id), &self.works) else { return };
+        // It may be the watcher of a target that the tab has left.
+        if !tab.shared.listened.load(Ordering::Relaxed) {
+            return;
+        }
         tab.listening = true;
         let Some(session) = tab.paused.take() else { return self.hand_over(myself, id) };
         // The session is kept: a page whose session is detached while its first navigation is
@@ -109,7 +130,9 @@ impl State {
                 }
             }
             ("Target.targetDestroyed", _) => {
-                if let Some(tab) = target_id.and_then(|target| self.by_target.get(&target).copied()) {
+                let Some(target) = target_id else { return Ok(()) };
+                self.unwanted.remove(&target);
+                if let Some(tab) = self.by_target.get(&target).copied() {
                     self.gone(tab, Gone::Closed);
                 }
             }
@@ -126,6 +149,13 @@ impl State {
         session: Option<String>,
     ) {
         let known = self.by_target.contains_key(&info.target_id);
+        if self.unwanted.contains(&info.target_id) {
+            return;
+        }
+        if !known && self.jobs.values().any(|job| matches!(job, Job::Replace(..))) {
+            self.held_back.push((info, session));
+            return;
+        }
         let target = info.target_id.clone();
         if !known && (info.kind != "page" || is_internal(&info.url)) {
             return;
@@ -163,7 +193,7 @@ struct TargetEvent {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TargetInfo {
-    target_id: String,
+    pub(super) target_id: String,
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -171,6 +201,7 @@ pub(super) struct TargetInfo {
     #[serde(default)]
     url: String,
     opener_id: Option<String>,
+    browser_context_id: Option<String>,
     #[serde(default)]
     can_access_opener: bool,
 }

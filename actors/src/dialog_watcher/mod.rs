@@ -207,28 +207,38 @@ impl State {
                     return;
                 }
                 self.happened(myself, dialog::Event::Lost);
-                let tab = &self.args.tab;
-                tab.condition.send_modify(|now| now.crashed = false);
+                self.revived();
             }
             "Inspector.targetCrashed" => {
                 self.happened(myself, dialog::Event::Lost);
                 let tab = &self.args.tab;
                 let first = tab.condition.send_if_modified(|now| !std::mem::replace(&mut now.crashed, true));
-                if first {
+                // A recovery's own doing is no crash, and told by itself.
+                if first && !*tab.recovering.borrow() {
                     metrics::counter!("tabvisor_crashes_total", "what" => "renderer").increment(1);
                     tab.browser.events.publish(Event::TabCrashed { tab: tab.id });
                 }
             }
             // `Inspector.targetReloadedAfterCrash`
             _ => {
-                let tab = &self.args.tab;
-                tab.condition.send_modify(|now| now.crashed = false);
+                self.revived();
                 // If it was enabled on the dead renderer, the new one has not heard of it.
-                if let Some(control) = &*tab.control.borrow() {
+                if let Some(control) = &*self.args.tab.control.borrow() {
                     control.cast("Page.enable", json!({}));
                 }
             }
         }
+    }
+
+    fn revived(&self) {
+        let tab = &self.args.tab;
+        tab.condition.send_if_modified(|now| {
+            let revived = std::mem::replace(&mut now.crashed, false);
+            if revived {
+                *tab.revived.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+            }
+            revived
+        });
     }
 
     /// Without its link the watcher sees nothing: say so rather than keep what was true.

@@ -28,7 +28,7 @@ impl State {
         let Run { script, budget, reply, permits } = run;
         // A page that is known not to answer says so at once, instead of using up another budget.
         let stuck = *self.tab.stuck.borrow();
-        if let Some(stuck) = stuck {
+        if let Some(stuck) = stuck.filter(|stuck| stuck.proven) {
             let _ = reply.send(Err(stuck.refusal(self.tab.id)));
             return;
         }

@@ -18,12 +18,45 @@ use crate::stuck::{Effect, Health};
 /// How long a page that fell silent gets to serve the probe.
 const MOMENT: Duration = Duration::from_millis(150);
 
+/// The least time after which work that waits is a reason to ask the page.
+const SUSPICION: Duration = Duration::from_millis(50);
+
 impl State {
     pub(super) fn look(&mut self, myself: &ActorRef<EvaluatesMsg>) {
         let scripts = &self.tab.scripts;
         let went_on = self.went_on.len();
-        let effects = self.watch.look(Instant::now(), scripts.running(), scripts.started(), went_on);
+        // A dialog or a navigation has a name of its own, and is no less a reason for silence than a
+        // script inside its budget.
+        let running = scripts.running() + usize::from(self.is_excused());
+        self.watch.set_policy(self.tab.recovery_policy());
+        let effects = self.watch.look(Instant::now(), running, scripts.started(), went_on);
         self.execute(myself, effects);
+    }
+
+    fn is_excused(&self) -> bool {
+        let condition = self.tab.condition.borrow();
+        condition.hindrance().is_some() || condition.navigating
+    }
+
+    /// Sees to it that the page is asked whether it answers, if what waits now still does in a while. A
+    /// tab on which nothing waits is never asked.
+    pub(super) fn keep_suspecting(&mut self, myself: &ActorRef<EvaluatesMsg>) {
+        if self.suspecting.is_none() {
+            let wait = (self.tab.browser.care.stuck_after / 2).max(SUSPICION);
+            self.suspecting = Some(later(myself, wait, EvaluatesMsg::Suspect));
+        }
+    }
+
+    pub(super) fn suspect(&mut self, myself: &ActorRef<EvaluatesMsg>) {
+        self.suspecting = None;
+        if self.calls.is_empty() && self.held.is_empty() && !self.tab.acts() {
+            return;
+        }
+        self.keep_suspecting(myself);
+        if self.tab.scripts.running() == 0 && !self.is_excused() {
+            let effects = self.watch.suspected(Instant::now());
+            self.execute(myself, effects);
+        }
     }
 
     pub(super) fn execute(&mut self, myself: &ActorRef<EvaluatesMsg>, effects: Vec<Effect>) {
@@ -49,13 +82,15 @@ impl State {
                         self.tab.browser.events.publish(Event::ScriptTerminated { tab: self.tab.id });
                     }
                 }
-                Effect::Stuck(reason) => {
+                Effect::Stuck { reason, proven } => {
                     let since = match self.watch.health() {
                         Health::Stuck { since, .. } | Health::Silent { since, .. } => since,
                         Health::Free => Instant::now(),
                     };
-                    self.tab.stuck.send_replace(Some(Stuck { since, reason }));
-                    self.tab.browser.events.publish(Event::TabStuck { tab: self.tab.id, reason });
+                    let before = self.tab.stuck.send_replace(Some(Stuck { since, reason, proven }));
+                    if before.is_none() {
+                        self.tab.browser.events.publish(Event::TabStuck { tab: self.tab.id, reason });
+                    }
                 }
                 Effect::Freed(after) => {
                     self.tab.stuck.send_replace(None);

@@ -54,6 +54,10 @@ pub(crate) enum EvaluatesMsg {
     Probed(u64, Option<bool>),
     /// The budget of a held call has ended.
     HeldExpired,
+    /// An action was asked for.
+    WorkWaits,
+    /// Work may have been waiting for a while.
+    Suspect,
 }
 
 /// A call that was admitted; its permits return when it is dropped.
@@ -84,6 +88,8 @@ pub(crate) struct State {
     watch: StuckWatch,
     canary: (u64, Option<Task<()>>),
     look: Option<Task<()>>,
+    /// While work waits, the page is asked now and then whether it answers.
+    suspecting: Option<Task<()>>,
 }
 
 struct Call {
@@ -121,6 +127,7 @@ impl Actor for Evaluates {
             clock: None,
             canary: (0, None),
             look: None,
+            suspecting: None,
         })
     }
 
@@ -140,7 +147,12 @@ impl Actor for Evaluates {
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            EvaluatesMsg::Run(run) => state.run(&myself, *run).await,
+            EvaluatesMsg::Run(run) => {
+                state.keep_suspecting(&myself);
+                state.run(&myself, *run).await;
+            }
+            EvaluatesMsg::WorkWaits => state.keep_suspecting(&myself),
+            EvaluatesMsg::Suspect => state.suspect(&myself),
             EvaluatesMsg::Overdue(id) => {
                 if let Some(call) = state.calls.get(&id) {
                     tracing::error!(tab = %state.tab.id, "an evaluate did not answer inside its budget");

@@ -43,7 +43,7 @@ impl State {
             // Nobody attaches before the watcher listens.
             let mut control = tab.control.subscribe();
             budget.run(control.wait_for(Option::is_some)).await.ok()?.ok()?;
-            let mut link = evaluate::dial(&tab, &budget).await.ok()?;
+            let mut link = evaluate::dial_answered(&tab, &budget).await.ok()?;
             link.warm_up(&budget).await.ok()?;
             Some(link)
         });

@@ -192,6 +192,7 @@ impl Supervisor {
         script: Script,
         budget: &Budget,
     ) -> Result<Value, TabError> {
+        handle.shared.unless_recovering()?;
         for again in [true, false] {
             let limits = &handle.shared.browser.limits;
             let permits = [

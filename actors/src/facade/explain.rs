@@ -32,6 +32,10 @@ pub(super) async fn explain<T>(
     budget: &Budget,
 ) -> Result<T, TabError> {
     match outcome {
+        // The recovery ended the renderer.
+        Err(error) if error.kind() == "crashed" && *tab.recovering.borrow() => {
+            Err(TabError::TabRestarting { tab: tab.id, sent: true })
+        }
         Err(error) if is_symptom(&error) => {
             gone(tab, budget).await?;
             Err(error)
@@ -108,7 +112,10 @@ pub(super) fn outcome_word(outcome: Result<(), &TabError>) -> &'static str {
         Err("crashed") => "crashed",
         Err("tab_closed" | "tab_lost" | "browser_lost" | "stopping") => "closed",
         Err("overloaded") => "overloaded",
-        Err("tab_stuck" | "invalid_argument" | "tab_not_found" | "stale_ref" | "ambiguous_ref") => "refused",
+        Err(
+            "tab_stuck" | "tab_restarting" | "invalid_argument" | "tab_not_found" | "stale_ref"
+            | "ambiguous_ref",
+        ) => "refused",
         Err(_) => "failed",
     }
 }

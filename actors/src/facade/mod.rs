@@ -12,6 +12,7 @@ mod evaluate;
 mod explain;
 mod files;
 mod observe;
+mod recovery;
 mod state;
 mod steps;
 mod tabs;
@@ -31,7 +32,7 @@ use crate::registry::Registry;
 #[cfg(test)]
 use crate::registry::TabHandle;
 use crate::root::{Root, RootArgs, RootMsg};
-use crate::shared::TabRow;
+use crate::row::TabRow;
 
 pub use crate::action::UploadTo;
 pub(crate) use observe::observing;
@@ -92,7 +93,7 @@ impl Supervisor {
 
     /// All tabs, by their number; from what is already known, no page is asked.
     pub fn tabs(&self) -> Vec<TabRow> {
-        self.inner.registry.tabs().iter().map(|tab| tab.row()).collect()
+        self.inner.registry.rows()
     }
 
     /// One tab.
@@ -100,7 +101,7 @@ impl Supervisor {
     /// # Errors
     /// Unknown or closed tabs, lost browsers.
     pub fn tab(&self, tab: TabId) -> Result<TabRow, TabError> {
-        self.inner.registry.tab(tab).map(|handle| handle.shared.row())
+        self.inner.registry.row(tab)
     }
 
     /// What a tab's page shows, as a stream of changes.

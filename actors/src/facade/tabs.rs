@@ -14,9 +14,10 @@ use super::{Arrived, Supervisor};
 use crate::action::{Act, Acted, Action, Done, Screenshot, ScreenshotRequest};
 use crate::browser::BrowserMsg;
 use crate::error::TabError;
+use crate::evaluates::EvaluatesMsg;
 use crate::ids::{BrowserId, TabId};
 use crate::registry::TabHandle;
-use crate::shared::TabRow;
+use crate::row::TabRow;
 use crate::tab::{self, TabMsg};
 
 impl Supervisor {
@@ -192,12 +193,14 @@ impl Supervisor {
         let mut handle = self.inner.registry.tab(tab)?;
         let limits = &handle.shared.browser.limits;
         check_budget(budget, limits.max_budget())?;
+        handle.shared.unless_recovering()?;
         let budget = budget.scoped();
         let _cancel = budget.cancel_on_drop();
         for again in [true, false] {
             let limits = &handle.shared.browser.limits;
             let permit = permit(&handle.shared.actions, "limits.actions_per_tab", limits.actions_per_tab)?;
             let (action, work) = (action.clone(), budget.clone());
+            let _ = handle.evaluates.cast(EvaluatesMsg::WorkWaits);
             let act = |reply| TabMsg::Act(Box::new(tab::Act { action, budget: work, reply, permit }));
             match ask(&handle.tab, &budget, act).await {
                 Ok(Ok(Done::NotStarted)) if !again => break,
@@ -218,6 +221,9 @@ impl Supervisor {
             loop {
                 wiring.mark_unchanged();
                 let now = self.inner.registry.tab(stale.shared.id)?;
+                if stale.shared.is_superseded() {
+                    return Err(TabError::TabRestarting { tab: stale.shared.id, sent: false });
+                }
                 if now.evaluates.get_id() != stale.evaluates.get_id()
                     || now.tab.get_id() != stale.tab.get_id()
                 {

@@ -10,7 +10,7 @@ use super::{World, budget};
 use crate::error::{Retry, TabError};
 use crate::events::{Event, Item, Subscription};
 use crate::limits::{Care, Limits};
-use crate::shared::TabState;
+use crate::row::TabState;
 
 async fn until(events: &mut Subscription, wanted: impl Fn(&Event) -> bool) {
     loop {

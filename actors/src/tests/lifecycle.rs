@@ -11,7 +11,7 @@ use super::{World, budget};
 use crate::error::{StartError, TabError};
 use crate::events::{Event, Item, Subscription};
 use crate::limits::{Care, Limits};
-use crate::shared::TabState;
+use crate::row::TabState;
 use crate::{BrowserSpec, Ended, EvaluateRequest, Source, Supervisor};
 
 async fn until(events: &mut Subscription, wanted: impl Fn(&Event) -> bool) -> Event {

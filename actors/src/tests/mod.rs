@@ -3,6 +3,7 @@
 mod faults;
 mod interleavings;
 mod lifecycle;
+mod recovery;
 mod traps;
 
 use std::future::Future;

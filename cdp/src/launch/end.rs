@@ -54,7 +54,7 @@ pub(super) fn end(family: &Family) -> Ended {
 }
 
 /// Kills exactly this process and gives a handle that becomes readable when it has ended.
-fn kill(id: Identity) -> Option<OwnedFd> {
+pub(super) fn kill(id: Identity) -> Option<OwnedFd> {
     let pid = raw(id.pid)?;
     match pidfd_open(pid, PidfdFlags::empty()) {
         Ok(handle) => {

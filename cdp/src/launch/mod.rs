@@ -9,7 +9,7 @@
 //! | `find`, `machine`, `flags` | the executable, the facts, and the command line made of them |
 //! | `home`, `lease`, `singleton`, `port` | a launch on disk: lease, profile, Chromium's lock, its port |
 //! | `process`, `words`, `body`, `chromium` | a launch in memory, and its end |
-//! | `proc`, `family`, `end`, `reap` | which processes are ours, on what proof, and ending them |
+//! | `proc`, `family`, `end`, `reap`, `renderer` | which processes are ours, on what proof, and ending them |
 //! | `facts` | what a doctor wants to know |
 
 mod body;
@@ -29,6 +29,7 @@ mod port;
 mod proc;
 mod process;
 mod reap;
+mod renderer;
 mod singleton;
 mod words;
 
@@ -42,6 +43,7 @@ pub use facts::{Facts, facts};
 pub use find::find_chromium;
 pub use options::{LaunchOptions, Profile};
 pub use reap::{Reaped, reap};
+pub use renderer::{kill_renderer, stopped_renderers};
 
 use self::body::Body;
 use self::home::Home;

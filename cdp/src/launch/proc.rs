@@ -37,6 +37,14 @@ pub(super) fn seen(pid: u32) -> Option<Seen> {
     parse_stat(&String::from_utf8_lossy(&stat), command)
 }
 
+/// Whether this process is stopped, as by SIGSTOP.
+pub(super) fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    String::from_utf8_lossy(&stat)
+        .rsplit_once(')')
+        .is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
+}
+
 /// The identity of the process that has this id now.
 pub(super) fn identity(pid: u32) -> Option<Identity> {
     seen(pid).map(|seen| seen.id)

@@ -26,6 +26,8 @@ pub(super) struct Progress {
     commits: Vec<Frame>,
     landed: Option<Landed>,
     reached: bool,
+    /// What is waited for came after the last of these commits, before the reply.
+    early: bool,
     moved: Option<Moved>,
     /// The page asks whether it may be left.
     asks: bool,
@@ -46,6 +48,7 @@ impl Progress {
             commits: Vec::new(),
             landed: None,
             reached: false,
+            early: false,
             moved: None,
             asks: false,
         }
@@ -78,7 +81,9 @@ impl Progress {
             self.reached = true;
         }
         let commits = std::mem::take(&mut self.commits);
-        commits.into_iter().try_for_each(|frame| self.on_commit(frame))
+        commits.into_iter().try_for_each(|frame| self.on_commit(frame))?;
+        self.reached |= self.landed.is_some() && self.early;
+        Ok(())
     }
 
     /// A session whose Page domain was enabled on a dead renderer hears no events of the page that
@@ -136,11 +141,14 @@ impl Progress {
             }
             "Page.javascriptDialogOpening" | "Page.javascriptDialogClosed" => self.on_dialog(event),
             "Page.domContentEventFired" => {
-                self.reached |= self.landed.is_some() && self.until == WaitUntil::DomContentLoaded;
+                let wanted = self.until == WaitUntil::DomContentLoaded;
+                self.reached |= self.landed.is_some() && wanted;
+                self.early |= wanted && !self.commits.is_empty();
                 Ok(())
             }
             _ => {
                 self.reached |= self.landed.is_some();
+                self.early |= !self.commits.is_empty();
                 Ok(())
             }
         }
@@ -186,6 +194,7 @@ impl Progress {
         }
         let Some(loader) = &self.loader else {
             self.commits.push(frame);
+            self.early = false;
             return Ok(());
         };
         if frame.unreachable_url.is_some() {
@@ -256,6 +265,16 @@ mod tests {
         progress.on_reply(r#"{"frameId":"F","loaderId":"L"}"#).unwrap();
         assert_eq!(progress.done(), None);
         progress.on_event(&event("Page.loadEventFired", "{}")).unwrap();
+        assert!(progress.done().is_some());
+    }
+
+    #[test]
+    fn the_load_may_come_before_the_reply_too() {
+        let mut progress = progress(WaitUntil::Load);
+        progress.on_event(&commit("L", "http://a/", "")).unwrap();
+        progress.on_event(&event("Page.loadEventFired", "{}")).unwrap();
+        assert_eq!(progress.done(), None);
+        progress.on_reply(r#"{"frameId":"F","loaderId":"L"}"#).unwrap();
         assert!(progress.done().is_some());
     }
 

@@ -1,0 +1,39 @@
+//! Whether a page is usable.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::error::CdpError;
+use tabvisor_cdp::link::Session;
+
+/// How long a page that was freed is watched: a timer that runs the same loop again is back by then.
+const BEAT: Duration = Duration::from_millis(30);
+
+/// Whether the page does what waits in its queue: a script was run and answered.
+pub async fn answers(session: &Session, budget: &Budget) -> bool {
+    let marker = json!({ "expression": "0", "returnByValue": true });
+    session.call("Runtime.evaluate", marker, budget).await.is_ok()
+}
+
+/// Whether it answers, and still does a moment later.
+pub async fn stays_usable(session: &Session, budget: &Budget) -> bool {
+    if !answers(session, budget).await {
+        return false;
+    }
+    let _ = budget.child(BEAT).run(std::future::pending::<()>()).await;
+    answers(session, budget).await
+}
+
+/// Whether the page serves interrupts: it does so while a script runs, and not where the end of
+/// scripts is of no use (a dialog, native code, a stopped or dead renderer).
+///
+/// # Errors
+/// The link or the session is gone; the session hears nothing of a dead renderer.
+pub async fn serves_interrupts(session: &Session, budget: &Budget) -> Result<bool, CdpError> {
+    match session.call("Performance.getMetrics", json!({}), budget).await {
+        Ok(_) => Ok(true),
+        Err(CdpError::Spent { .. } | CdpError::Crashed) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
