@@ -31,6 +31,7 @@ impl Scene {
 
     async fn on(stage: Stage, url: String) -> Self {
         let running = support::start().await;
+        let events = running.tabvisor.subscribe();
         let beside = running.tabvisor.open(stage.page("<title>beside</title>")).await.unwrap();
         let tab = running.tabvisor.open(&url).await.unwrap();
         assert_eq!(int(&tab.evaluate("1 + 1").await), 2);
@@ -41,7 +42,6 @@ impl Scene {
                 tokio::time::sleep(ms(10)).await;
             }
         });
-        let events = running.tabvisor.subscribe();
         Self { stage, running, tab, url, sibling, events }
     }
 

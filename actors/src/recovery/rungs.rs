@@ -164,7 +164,13 @@ impl Ground {
                 return false;
             }
         }
-        recover::answers(control, budget).await
+        let mut condition = self.tab.condition.subscribe();
+        tokio::select! {
+            biased;
+            // Likewise.
+            Ok(_) = condition.wait_for(|now| now.dialog.is_some()) => true,
+            survives = recover::survives_its_loading(control, budget) => survives,
+        }
     }
 
     /// Ends the renderer's process, where it is on this machine.
