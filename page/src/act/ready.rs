@@ -70,6 +70,9 @@ pub struct Facts {
     /// It was not in view before.
     #[serde(default)]
     pub scrolled: bool,
+    /// It is a link that saves what it leads to, or in one.
+    #[serde(default)]
+    pub saves: bool,
     /// The point is one of its label.
     #[serde(default)]
     pub by_label: bool,
