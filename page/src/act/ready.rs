@@ -60,6 +60,7 @@ impl Ready {
 /// What was found out about an element.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is found out by itself")]
 pub struct Facts {
     /// The element in words.
     pub words: String,
