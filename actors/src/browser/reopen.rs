@@ -40,8 +40,11 @@ impl State {
                 self.watch_again(myself, tab).await;
             } else if launched || tab.is_ours() {
                 self.may_reopen(&tab);
-            } else if let Some(Gone::Returning { epoch, cause }) = tab.gone.borrow().clone() {
+            } else {
                 // What others had opened in a browser of others is theirs to open again.
+                // Cloned out first: burying it writes what is read here.
+                let gone = tab.gone.borrow().clone();
+                let Some(Gone::Returning { epoch, cause }) = gone else { continue };
                 self.does_not_return(tab.id, Gone::BrowserLost { epoch, cause });
             }
         }
