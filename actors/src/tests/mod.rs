@@ -5,6 +5,7 @@ mod faults;
 mod interleavings;
 mod lifecycle;
 mod recovery;
+mod reopen;
 mod traps;
 
 use std::future::Future;
