@@ -1,7 +1,7 @@
 //! A stuck tab comes back, whatever it is stuck in, and a tab beside it notices nothing.
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use rustix::process::Signal;
 use support::stage::Stage;

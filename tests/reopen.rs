@@ -1,7 +1,7 @@
 //! A Chromium that is lost comes back with its tabs, where that is wished for.
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use rustix::process::Signal;
 use support::{Pages, Running, int, kind, ms, processes, secs};

@@ -2,7 +2,7 @@
 //! so for ever.
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use rustix::process::Signal;
 use support::stage::Stage;
