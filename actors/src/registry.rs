@@ -132,7 +132,7 @@ impl Registry {
     }
 
     /// The tab's browser is lost: calls in flight are answered so, and it waits for the next epoch.
-    pub(crate) fn await_return(&self, tab: &TabShared, cause: &str) {
+    pub(crate) fn await_return(tab: &TabShared, cause: &str) {
         let epoch = tab.browser.epoch;
         tab.recovering.send_replace(true);
         tab.gone.send_if_modified(|gone| {

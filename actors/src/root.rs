@@ -266,7 +266,7 @@ impl State {
                 slot.cause = if asked { Cause::Operator } else { Cause::BrowserLost };
             }
             for tab in self.registry.living(id) {
-                self.registry.await_return(&tab, &cause);
+                Registry::await_return(&tab, &cause);
             }
         } else {
             self.registry.bury_browser(id, &cause);

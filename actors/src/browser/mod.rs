@@ -422,7 +422,7 @@ impl State {
         let returns = self.shared.care.reopen_tabs;
         for (_, tab) in self.tabs.drain() {
             if returns {
-                self.registry.await_return(&tab.shared, cause);
+                Registry::await_return(&tab.shared, cause);
             } else {
                 self.registry.bury(&tab.shared, Gone::BrowserLost { epoch, cause: cause.to_owned() });
             }
