@@ -66,9 +66,6 @@ impl State {
         }
         let context = info.and_then(|info| info.browser_context_id.clone());
         self.settle_in(myself, shared, context, RestartWindow::new(Intensity::RECOVERY)).await?;
-        if let Some(tab) = self.tabs.get_mut(&id) {
-            tab.paused = paused;
-        }
         let (browser, epoch) = (self.shared.id, self.shared.epoch);
         self.shared.events.publish(Event::TabOpened { tab: id, browser, epoch, opener });
         Ok(id)
