@@ -30,7 +30,6 @@ mod known_traps;
 mod loss;
 mod own_script_pays;
 mod recovery;
-mod reopen;
 mod service;
 mod stalls;
 mod stuck_at_load;

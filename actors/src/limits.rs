@@ -84,8 +84,6 @@ pub struct Care {
     pub recovery: Recovery,
     /// What happens to dialogs that nobody was asked about.
     pub dialogs: Policy,
-    /// Whether the tabs of a browser that is lost are opened again in the next one.
-    pub reopen_tabs: bool,
 }
 
 impl Default for Care {
@@ -94,7 +92,6 @@ impl Default for Care {
             stuck_after: Duration::from_secs(1),
             recovery: Recovery::default(),
             dialogs: Policy::default(),
-            reopen_tabs: false,
         }
     }
 }

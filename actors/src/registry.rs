@@ -15,7 +15,7 @@ use crate::browser::BrowserMsg;
 use crate::dialog_watcher::WatcherMsg;
 use crate::error::TabError;
 use crate::evaluates::EvaluatesMsg;
-use crate::ids::{BrowserId, TabId};
+use crate::ids::{BrowserId, Epoch, TabId};
 use crate::row::{TabRow, row_among};
 use crate::shared::{BrowserShared, Gone, TabShared};
 use crate::tab::TabMsg;
@@ -86,9 +86,9 @@ impl Registry {
         }
     }
 
-    /// Takes a tab out, but not its successor.
+    /// Takes a tab out, but not its successor on another target.
     fn take_out(&self, tab: &TabShared) {
-        self.tabs.remove_if(&tab.id, |_, handle| std::ptr::eq(&raw const *handle.shared, tab));
+        self.tabs.remove_if(&tab.id, |_, handle| handle.shared.target == tab.target);
     }
 
     /// The rows of all tabs, by their number.
@@ -105,7 +105,7 @@ impl Registry {
     /// Takes a tab out and remembers why; the first reason stays.
     pub(crate) fn bury(&self, tab: &TabShared, why: Gone) {
         let first = tab.gone.send_if_modified(|gone| {
-            let first = gone.is_none() || matches!(gone, Some(Gone::Returning { .. }));
+            let first = gone.is_none();
             if first {
                 *gone = Some(why.clone());
             }
@@ -113,8 +113,6 @@ impl Registry {
         });
         self.take_out(tab);
         if first {
-            // Whoever waits for its return need not wait any more.
-            tab.recovering.send_if_modified(|now| std::mem::replace(now, false));
             let mut graves = self.graves.lock().unwrap_or_else(PoisonError::into_inner);
             if graves.len() == GRAVES {
                 graves.pop_front();
@@ -123,39 +121,12 @@ impl Registry {
         }
     }
 
-    /// Takes out whatever tabs of a browser are left, those that wait for its next epoch included.
-    pub(crate) fn bury_browser(&self, browser: BrowserId, cause: &str) {
-        for tab in self.tabs().iter().filter(|tab| tab.browser.id == browser) {
-            let epoch = tab.browser.epoch;
+    /// Takes out whatever tabs of a browser's epoch are left.
+    pub(crate) fn bury_browser(&self, browser: BrowserId, epoch: Epoch, cause: &str) {
+        let of_it = |tab: &TabShared| tab.browser.id == browser && tab.browser.epoch == epoch;
+        for tab in self.tabs().iter().filter(|tab| of_it(tab)) {
             self.bury(tab, Gone::BrowserLost { epoch, cause: cause.to_owned() });
         }
-    }
-
-    /// The tab's browser is lost: calls in flight are answered so, and it waits for the next epoch.
-    pub(crate) fn await_return(tab: &TabShared, cause: &str) {
-        let epoch = tab.browser.epoch;
-        tab.recovering.send_replace(true);
-        tab.gone.send_if_modified(|gone| {
-            let first = gone.is_none();
-            if first {
-                *gone = Some(Gone::Returning { epoch, cause: cause.to_owned() });
-            }
-            first
-        });
-    }
-
-    /// The tabs that wait for the next epoch of a browser.
-    pub(crate) fn returning(&self, browser: BrowserId) -> Vec<Arc<TabShared>> {
-        let mut tabs = self.tabs();
-        tabs.retain(|tab| tab.browser.id == browser && tab.is_returning());
-        tabs
-    }
-
-    /// The tabs of a browser that are not known to be gone.
-    pub(crate) fn living(&self, browser: BrowserId) -> Vec<Arc<TabShared>> {
-        let mut tabs = self.tabs();
-        tabs.retain(|tab| tab.browser.id == browser && tab.gone.borrow().is_none());
-        tabs
     }
 
     /// The tab, or why there is none.

@@ -25,9 +25,6 @@ impl Intensity {
     /// Recoveries of a tab that nobody asked for: 3 in 5 minutes, then the tab is lost. One that
     /// gets stuck whenever it is loaded is not loaded for ever.
     pub const RECOVERY: Self = Self { max: 3, window: Duration::from_mins(5), pause: Duration::from_secs(1) };
-    /// How often a tab comes back from a lost browser: a page that takes its browser along whenever it
-    /// is loaded is left out before the browsers' own intensity is reached.
-    pub const REOPENING: Self = Self { max: 2, window: Duration::from_mins(1), pause: Duration::ZERO };
     /// Browsers that we launch: 3 in 60 s, then the supervisor gives up.
     pub const BROWSER: Self =
         Self { max: 3, window: Duration::from_mins(1), pause: Duration::from_millis(500) };

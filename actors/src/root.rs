@@ -26,16 +26,15 @@ use tabvisor_cdp::link::DialOptions;
 use tabvisor_cdp::task::{self, Task};
 use tokio::time::Instant;
 
-use crate::browser::{Browser, BrowserArgs, BrowserDown, Heritage};
+use crate::browser::{Browser, BrowserArgs, BrowserDown};
 use crate::error::StartError;
 use crate::events::{Event, EventBus};
 use crate::files::Folders;
 use crate::ids::{BrowserId, Epoch};
 use crate::limits::{Care, Limits};
-use crate::recovery::Cause;
 use crate::registry::{BrowserHandle, Registry};
 use crate::restart::{Intensity, RestartWindow, Verdict};
-use crate::shared::{BrowserShared, BrowserStatus, Gone};
+use crate::shared::{BrowserShared, BrowserStatus};
 use crate::start::Source;
 
 /// How to start a browser.
@@ -87,9 +86,6 @@ struct Slot {
     shared: Arc<BrowserShared>,
     window: RestartWindow,
     pause: Option<Task<()>>,
-    /// Why its tabs come back in the next epoch, if they do.
-    cause: Cause,
-    heritage: Arc<Heritage>,
 }
 
 /// How long a restarted browser gets to start.
@@ -123,7 +119,6 @@ impl Actor for Root {
                 if let Some(slot) = state.browsers.remove(&id) {
                     slot.cell.stop(None);
                     state.registry.remove_browser(id);
-                    state.forget_returning(id);
                 }
             }
             RootMsg::Restart(id) => {
@@ -171,9 +166,6 @@ impl Actor for Root {
         let grace = state.browsers.values().map(|it| it.spec.source.stop_grace()).max().unwrap_or_default();
         // A stop does not reach children by itself: they would be killed without their post_stop.
         myself.stop_children_and_wait(None, Some(grace + STOP)).await;
-        for browser in state.browsers.keys() {
-            state.forget_returning(*browser);
-        }
         Ok(())
     }
 }
@@ -190,18 +182,11 @@ impl State {
         let (limits, dial) = (Arc::clone(&spec.limits), spec.dial.clone());
         let files = Arc::clone(&spec.files);
         let shared = BrowserShared::new(id, epoch, limits, spec.care, files, self.events.clone(), dial);
-        let (cause, heritage) = match self.browsers.get(&id) {
-            Some(earlier) => (earlier.cause, Arc::clone(&earlier.heritage)),
-            None => (Cause::BrowserLost, Arc::default()),
-        };
         let args = BrowserArgs {
             shared: Arc::clone(&shared),
             registry: Arc::clone(&self.registry),
             source: spec.source.clone(),
             start_budget,
-            returning: self.registry.returning(id),
-            cause,
-            heritage: Arc::clone(&heritage),
         };
         let (actor, _) = Actor::spawn_linked(None, Browser, args, myself.get_cell())
             .await
@@ -212,16 +197,8 @@ impl State {
             Some(earlier) => earlier.window,
             None => RestartWindow::new(spec.restarts),
         };
-        let slot = Slot { spec, cell, shared: Arc::clone(&shared), window, pause: None, cause, heritage };
-        self.browsers.insert(id, slot);
+        self.browsers.insert(id, Slot { spec, cell, shared: Arc::clone(&shared), window, pause: None });
         Ok(shared)
-    }
-
-    /// Tabs that wait for an epoch that does not come.
-    fn forget_returning(&self, id: BrowserId) {
-        for tab in self.registry.returning(id) {
-            self.registry.bury(&tab, Gone::Stopping);
-        }
     }
 
     fn down(
@@ -231,8 +208,6 @@ impl State {
         down: BrowserDown,
     ) -> Result<(), ActorProcessingErr> {
         let Some(slot) = self.browsers.get_mut(&id) else { return Ok(()) };
-        let tabs_were_there = !matches!(down, BrowserDown::NeverStarted(_));
-        let asked = matches!(down, BrowserDown::Asked);
         let cause = match down {
             BrowserDown::NeverStarted(error) if slot.shared.epoch == Epoch(1) => {
                 // It never worked: its caller is told, and that is all.
@@ -242,7 +217,6 @@ impl State {
                 return Ok(());
             }
             BrowserDown::NeverStarted(error) => error.to_string(),
-            BrowserDown::Asked => down.to_string(),
             BrowserDown::Lost(cause) => cause,
         };
         slot.shared.status.send_if_modified(|status| {
@@ -252,26 +226,10 @@ impl State {
             }
             still
         });
-        tracing::warn!(browser = %id, epoch = %slot.shared.epoch, cause, "browser lost");
-        let verdict = if asked {
-            // Whoever asks as often as he likes must not bring everything down.
-            Verdict::Restart { after: Duration::ZERO }
-        } else {
-            slot.window.record(Instant::now())
-        };
         // An actor that panicked could not tell its tabs itself.
-        if slot.spec.care.reopen_tabs && verdict != Verdict::Escalate {
-            // One that never worked says nothing new of them.
-            if tabs_were_there {
-                slot.cause = if asked { Cause::Operator } else { Cause::BrowserLost };
-            }
-            for tab in self.registry.living(id) {
-                Registry::await_return(&tab, &cause);
-            }
-        } else {
-            self.registry.bury_browser(id, &cause);
-        }
-        match verdict {
+        self.registry.bury_browser(id, slot.shared.epoch, &cause);
+        tracing::warn!(browser = %id, epoch = %slot.shared.epoch, cause, "browser lost");
+        match slot.window.record(Instant::now()) {
             Verdict::Restart { after } => {
                 metrics::counter!("tabvisor_supervisor_restarts_total", "actor" => "browser").increment(1);
                 self.events.publish(Event::ActorRestarted { tab: None, actor: "browser", cause });

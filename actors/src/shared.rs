@@ -3,7 +3,7 @@
 //! Each field has one writer, named beside it. Readers never wait for an actor: `GET /tabs`, the
 //! admission of a call and the race of a call against a dialog read from here.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,7 +29,6 @@ use crate::files::{Downloads, Folders, Sees};
 use crate::ids::{BrowserId, Epoch, TabId};
 use crate::limits::{Care, Limits, Recovery};
 use crate::recovery::LastRecovery;
-use crate::restart::{Intensity, RestartWindow};
 
 /// One start of a browser.
 #[derive(Debug)]
@@ -223,12 +222,6 @@ pub(crate) struct TabShared {
     pub(crate) last_recovery: Arc<Mutex<Option<LastRecovery>>>,
     /// When its dead page was brought back last; written by DialogWatcher.
     pub(crate) revived: Mutex<Option<Instant>>,
-    /// The tab at the top of those that opened each other; written by Browser at its birth.
-    pub(crate) family: AtomicU64,
-    /// Opened by a call of ours, so it is ours to close; written by Browser.
-    pub(crate) ours: AtomicBool,
-    /// How often it came back from a lost browser; used by Root.
-    pub(crate) returns: Arc<Mutex<RestartWindow>>,
 }
 
 /// What a caller asked for once and expects to last, and Chromium forgets with the page session: it
@@ -276,11 +269,6 @@ pub(crate) enum Gone {
         epoch: Epoch,
         cause: String,
     },
-    /// The same, and it goes on under its name in the next browser.
-    Returning {
-        epoch: Epoch,
-        cause: String,
-    },
     Stopping,
 }
 
@@ -290,9 +278,7 @@ impl Gone {
             Self::Closed => TabError::TabClosed { tab },
             Self::Lost { cause } => TabError::TabLost { tab, cause },
             Self::Restarted => TabError::TabRestarting { tab, sent: true },
-            Self::BrowserLost { epoch, cause } | Self::Returning { epoch, cause } => {
-                TabError::BrowserLost { epoch, cause }
-            }
+            Self::BrowserLost { epoch, cause } => TabError::BrowserLost { epoch, cause },
             Self::Stopping => TabError::Stopping,
         }
     }
@@ -359,25 +345,15 @@ impl TabShared {
             recovering: Arc::new(watch::Sender::new(false)),
             last_recovery: Arc::default(),
             revived: Mutex::default(),
-            family: AtomicU64::new(id.0),
-            ours: AtomicBool::new(false),
-            returns: Arc::new(Mutex::new(RestartWindow::new(Intensity::REOPENING))),
             browser,
         }
     }
 
     /// The same tab on another target: its name, what is known of its page, its refs, its policies
     /// and its counts go on.
-    ///
-    /// `browser` is that of the target, which may be the next one; `confirms` whether the target is empty.
-    pub(crate) fn successor(
-        &self,
-        target: String,
-        confirms: bool,
-        browser: &Arc<BrowserShared>,
-    ) -> Arc<Self> {
-        let browser = Arc::clone(browser);
-        let fresh = Self::fresh(self.id, target, self.opener, confirms, Arc::default(), browser);
+    pub(crate) fn successor(&self, target: String) -> Arc<Self> {
+        let browser = Arc::clone(&self.browser);
+        let fresh = Self::fresh(self.id, target, self.opener, true, Arc::default(), browser);
         Arc::new(Self {
             dialog_policy: Arc::clone(&self.dialog_policy),
             dialogs: Arc::clone(&self.dialogs),
@@ -391,26 +367,13 @@ impl TabShared {
             recovery: Arc::clone(&self.recovery),
             recovering: Arc::clone(&self.recovering),
             last_recovery: Arc::clone(&self.last_recovery),
-            family: AtomicU64::new(self.family.load(Ordering::Relaxed)),
-            ours: AtomicBool::new(self.is_ours()),
-            returns: Arc::clone(&self.returns),
             ..fresh
         })
     }
 
     /// A page of this tab's predecessor may not speak for it any more.
     pub(crate) fn is_superseded(&self) -> bool {
-        matches!(*self.gone.borrow(), Some(Gone::Restarted | Gone::Returning { .. }))
-    }
-
-    /// Opened by a call of ours.
-    pub(crate) fn is_ours(&self) -> bool {
-        self.ours.load(Ordering::Relaxed)
-    }
-
-    /// It waits for the next browser.
-    pub(crate) fn is_returning(&self) -> bool {
-        matches!(*self.gone.borrow(), Some(Gone::Returning { .. }))
+        *self.gone.borrow() == Some(Gone::Restarted)
     }
 
     /// What may be done to it without anybody asking.

@@ -8,11 +8,9 @@ use serde::Deserialize;
 use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::discovery::{self, Given};
-use tabvisor_cdp::error::CdpError;
-use tabvisor_cdp::launch::{self, Chromium, LaunchOptions, Profile};
+use tabvisor_cdp::launch::{self, Chromium, LaunchOptions};
 use tabvisor_cdp::link::{DialOptions, Events, KeepAlive, Link, LinkOptions, Purpose, Session};
 
-use crate::browser::{Heritage, TargetInfo};
 use crate::error::StartError;
 use crate::files::Arriving;
 use crate::restart::Intensity;
@@ -36,14 +34,6 @@ impl Source {
         }
     }
 
-    /// What a browser from there has stored outlives it.
-    pub(crate) fn profile_lasts(&self) -> bool {
-        match self {
-            Self::Launch(options) => matches!(options.profile, Profile::Folder(_)),
-            Self::Attach(_) => false,
-        }
-    }
-
     /// How often a browser from there may be restarted.
     pub fn restarts(&self) -> Intensity {
         match self {
@@ -64,8 +54,6 @@ pub(crate) struct Started {
     pub(crate) arriving: Option<Arriving>,
     /// How to dial it from now on (a remote one may need its own Host header).
     pub(crate) dial: DialOptions,
-    /// The pages that were there before us, where tabs come back.
-    pub(crate) there: Vec<TargetInfo>,
 }
 
 /// Events of the browser link that Browser reads.
@@ -90,7 +78,6 @@ const KEEP_ALIVE: KeepAlive =
 pub(crate) async fn start(
     source: Source,
     shared: Arc<BrowserShared>,
-    heritage: Arc<Heritage>,
     budget: Budget,
 ) -> Result<Started, StartError> {
     let dial = shared.dial.get();
@@ -125,10 +112,6 @@ pub(crate) async fn start(
         "filter": PAGES,
     });
     root.call("Target.setAutoAttach", auto_attach, &budget).await?;
-    let there = if shared.care.reopen_tabs { pages(&root, &budget).await? } else { Vec::new() };
-    if chromium.is_some() {
-        heritage.hand_down(&root, &budget).await;
-    }
     let arriving = match &chromium {
         Some(_) => catch_downloads(&root, &shared, &budget).await,
         None => Err("it is not ours, so what becomes of its downloads is left to others".into()),
@@ -144,18 +127,7 @@ pub(crate) async fn start(
         pid: chromium.as_ref().map(Chromium::pid),
         launched: chromium.is_some(),
     };
-    Ok(Started { chromium, link, root, events, facts, arriving, dial, there })
-}
-
-async fn pages(root: &Session, budget: &Budget) -> Result<Vec<TargetInfo>, CdpError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Targets {
-        target_infos: Vec<TargetInfo>,
-    }
-    let asked = json!({ "filter": PAGES });
-    let Targets { target_infos } = root.call_as("Target.getTargets", asked, budget).await?;
-    Ok(target_infos)
+    Ok(Started { chromium, link, root, events, facts, arriving, dial })
 }
 
 /// Has downloads arrive in a folder of ours, and be told of, before there is any tab. A browser without

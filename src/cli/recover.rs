@@ -23,7 +23,7 @@ pub(super) struct Restart {
     /// The tab: its id (t1), label or target id
     tab: String,
     /// The first way to try
-    #[arg(long, value_parser = ["dialog", "terminate", "stop_loading", "renderer", "target", "browser"])]
+    #[arg(long, value_parser = ["dialog", "terminate", "stop_loading", "renderer", "target"])]
     rung: Option<String>,
     /// What to load; without it the last good address of the tab
     // Not `url`: that is the service's, and one name is one value to clap.

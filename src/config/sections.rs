@@ -128,16 +128,13 @@ pub struct CareConfig {
     pub recovery: Recovery,
     /// What happens to dialogs that nobody was asked about: hold, accept or dismiss.
     pub dialogs: Policy,
-    /// Whether the tabs of a browser that is lost are opened again in the next one, each at its last
-    /// good address and under its name. Also allows the rung `browser` of a restart.
-    pub reopen_tabs: bool,
 }
 
 impl Default for CareConfig {
     fn default() -> Self {
-        let Care { stuck_after, recovery, dialogs, reopen_tabs } = Care::default();
+        let Care { stuck_after, recovery, dialogs } = Care::default();
         let stuck_after_ms = u64::try_from(stuck_after.as_millis()).unwrap_or(u64::MAX);
-        Self { stuck_after_ms, recovery, dialogs, reopen_tabs }
+        Self { stuck_after_ms, recovery, dialogs }
     }
 }
 
@@ -145,8 +142,7 @@ impl CareConfig {
     /// As the supervision tree takes it.
     pub fn care(&self) -> Care {
         let stuck_after = Duration::from_millis(self.stuck_after_ms);
-        let Self { recovery, dialogs, reopen_tabs, .. } = *self;
-        Care { stuck_after, recovery, dialogs, reopen_tabs }
+        Care { stuck_after, recovery: self.recovery, dialogs: self.dialogs }
     }
 }
 

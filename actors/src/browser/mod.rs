@@ -18,15 +18,13 @@
 //! before its watcher listens.
 
 mod downloads;
-mod heritage;
 mod opened;
 mod popups;
 mod recover;
-mod reopen;
 mod tabs;
 mod targets;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,9 +48,8 @@ use crate::start::{self, Source, Started};
 use crate::tab_supervisor::TabSupervisorMsg;
 
 use self::recover::Recovering;
-pub(crate) use self::targets::TargetInfo;
+use self::targets::TargetInfo;
 
-pub(crate) use heritage::Heritage;
 pub(crate) use opened::Opened;
 pub(crate) use recover::{Recover, Successor};
 
@@ -68,8 +65,6 @@ pub(crate) enum BrowserMsg {
     Discard(TabId),
     /// Bring a tab back.
     Recover(Box<Recover>),
-    /// Restart Chromium and bring all tabs back; this one's caller waits for it.
-    Restart(TabId, RpcReplyPort<Result<(), TabError>>),
     /// Something may be wrong with a tab, or its policy has changed.
     LookAfter(TabId),
     /// The pause before a recovery that nobody asked for is over.
@@ -101,10 +96,6 @@ pub(crate) struct BrowserArgs {
     pub(crate) registry: Arc<Registry>,
     pub(crate) source: Source,
     pub(crate) start_budget: Budget,
-    /// Tabs of the epoch before, which come back in this one, and why.
-    pub(crate) returning: Vec<Arc<TabShared>>,
-    pub(crate) cause: Cause,
-    pub(crate) heritage: Arc<Heritage>,
 }
 
 /// Its state.
@@ -127,19 +118,6 @@ pub(crate) struct State {
     held_back: Vec<(TargetInfo, Option<String>)>,
     /// Targets that were made for nothing and are about to go.
     unwanted: HashSet<String>,
-    /// Tabs of the epoch before that have no target here yet.
-    returning: HashMap<TabId, Arc<TabShared>>,
-    /// Those of them whose turn has not come.
-    waiting: VecDeque<TabId>,
-    /// How many are on their way.
-    reopening: usize,
-    /// Why they come back.
-    cause: Cause,
-    /// What was stored outlives a restart.
-    profile_lasts: bool,
-    heritage: Arc<Heritage>,
-    /// It was asked to be restarted.
-    asked: bool,
 }
 
 /// What there is while the browser works. Dropping it ends Chromium.
@@ -148,7 +126,7 @@ struct Works {
     chromium: Option<Chromium>,
     link: Link,
     arriving: Option<Arriving>,
-    _watching: Vec<Task<()>>,
+    _watching: [Task<()>; 2],
 }
 
 struct Tab {
@@ -157,6 +135,10 @@ struct Tab {
     /// The session on which the page waits at its birth.
     paused: Option<String>,
     releasing: Option<Task<()>>,
+    /// Opened by a call of ours, so it is ours to close.
+    ours: bool,
+    /// The tab at the top of those that opened each other.
+    family: TabId,
     /// Its watcher has listened: it is in the registry and its page may run.
     listening: bool,
     /// The browser context of its target, where that is known.
@@ -165,7 +147,7 @@ struct Tab {
     recoveries: RestartWindow,
     /// The pause before it is.
     pause: Option<Task<()>>,
-    _watching: Vec<Task<()>>,
+    _watching: Task<()>,
 }
 
 enum Job {
@@ -173,8 +155,6 @@ enum Job {
     Open(RpcReplyPort<Result<Opened, TabError>>),
     Close(TabId, RpcReplyPort<Result<(), TabError>>),
     Recover(Recovering),
-    Return(Recovering),
-    Restart,
     Replace(TabId, Successor),
     Focus(RpcReplyPort<Result<(), TabError>>),
 }
@@ -186,8 +166,6 @@ pub(crate) enum BrowserDown {
     NeverStarted(StartError),
     #[error("{0}")]
     Lost(String),
-    #[error("it is restarted because somebody asked for it")]
-    Asked,
 }
 
 /// How long tabs get to stop.
@@ -203,8 +181,7 @@ impl Actor for Browser {
         _: ActorRef<BrowserMsg>,
         args: BrowserArgs,
     ) -> Result<State, ActorProcessingErr> {
-        let BrowserArgs { shared, registry, source, start_budget, returning, cause, heritage } = args;
-        let profile_lasts = source.profile_lasts();
+        let BrowserArgs { shared, registry, source, start_budget } = args;
         Ok(State {
             shared,
             registry,
@@ -219,13 +196,6 @@ impl Actor for Browser {
             successors: HashMap::new(),
             held_back: Vec::new(),
             unwanted: HashSet::new(),
-            returning: returning.into_iter().map(|tab| (tab.id, tab)).collect(),
-            waiting: VecDeque::new(),
-            reopening: 0,
-            cause,
-            profile_lasts,
-            heritage,
-            asked: false,
         })
     }
 
@@ -234,8 +204,7 @@ impl Actor for Browser {
         myself: ActorRef<BrowserMsg>,
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
-        let (shared, heritage) = (Arc::clone(&state.shared), Arc::clone(&state.heritage));
-        let work = start::start(state.source.clone(), shared, heritage, state.start_budget.clone());
+        let work = start::start(state.source.clone(), Arc::clone(&state.shared), state.start_budget.clone());
         let job = leaf::spawn(myself.get_cell(), work).await?;
         state.jobs.insert(job.get_id(), Job::Start);
         Ok(())
@@ -253,7 +222,6 @@ impl Actor for Browser {
             BrowserMsg::Focus(tab, budget, reply) => state.focus(&myself, tab, budget, reply).await,
             BrowserMsg::Discard(tab) => state.close_target(tab),
             BrowserMsg::Recover(call) => state.recover(&myself, *call).await,
-            BrowserMsg::Restart(tab, reply) => state.restart_browser(&myself, tab, reply).await,
             BrowserMsg::LookAfter(tab) => state.look_after(&myself, tab),
             BrowserMsg::RecoverByItself(tab, cause) => state.recover_by_itself(&myself, tab, cause).await,
             BrowserMsg::Replace(tab, tell) => state.replace(&myself, tab, tell).await,
@@ -287,7 +255,7 @@ impl Actor for Browser {
             return Ok(());
         }
         match state.jobs.remove(&id) {
-            Some(Job::Start) => state.started(&myself, event).await?,
+            Some(Job::Start) => state.started(&myself, event)?,
             Some(Job::Open(reply)) => {
                 let opened = match leaf::end::<Result<String, CdpError>>(event) {
                     Some(End::Done(Ok(target))) => state.adopt(&myself, target, None, None).await,
@@ -311,14 +279,6 @@ impl Actor for Browser {
                 let _ = reply.send(closed);
             }
             Some(Job::Recover(work)) => state.recovered(&myself, work, event),
-            Some(Job::Return(work)) => {
-                state.reopening -= 1;
-                let tab = work.tab;
-                state.recovered(&myself, work, event);
-                state.does_not_return(tab, Gone::Lost { cause: "it could not be opened again".into() });
-                state.reopen_next(&myself).await;
-            }
-            Some(Job::Restart) => return Err(state.lost("somebody asked for its restart").into()),
             Some(Job::Replace(tab, tell)) => state.replaced(&myself, tab, tell, event).await,
             Some(Job::Focus(reply)) => {
                 let focused = match leaf::end::<Result<(), CdpError>>(event) {
@@ -337,8 +297,11 @@ impl Actor for Browser {
         myself: ActorRef<BrowserMsg>,
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
-        for tab in state.tabs.values().map(|tab| &tab.shared).chain(state.returning.values()) {
-            state.registry.bury(tab, Gone::Stopping);
+        let tabs: Vec<TabId> = state.tabs.keys().copied().collect();
+        for tab in tabs {
+            if let Some(tab) = state.tabs.get(&tab) {
+                state.registry.bury(&tab.shared, Gone::Stopping);
+            }
         }
         // A stop does not reach children by itself: they would be killed without their post_stop.
         myself.stop_children_and_wait(None, Some(STOP_TABS)).await;
@@ -356,7 +319,7 @@ impl Actor for Browser {
 }
 
 impl State {
-    async fn started(
+    fn started(
         &mut self,
         myself: &ActorRef<BrowserMsg>,
         event: SupervisionEvent,
@@ -369,10 +332,10 @@ impl State {
             }
         };
         let started = started.map_err(BrowserDown::NeverStarted)?;
-        let Started { chromium, link, root, mut events, facts, dial, arriving, there } = started;
+        let Started { chromium, link, root, mut events, facts, dial, arriving } = started;
         self.shared.dial.set(dial);
         let ended = chromium.as_ref().map(Chromium::exited);
-        let mut watching = vec![
+        let watching = [
             task::spawn({
                 let (root, myself) = (root.clone(), myself.clone());
                 async move {
@@ -399,9 +362,6 @@ impl State {
                 }
             }),
         ];
-        if self.shared.care.reopen_tabs && chromium.is_some() {
-            watching.push(task::spawn(Arc::clone(&self.heritage).keep(root.clone())));
-        }
         let version = facts.version.clone();
         tracing::info!(browser = %self.shared.id, epoch = %self.shared.epoch, version, pid = facts.pid, "browser ready");
         self.works = Some(Works { root, chromium, link, arriving, _watching: watching });
@@ -411,7 +371,6 @@ impl State {
             epoch: self.shared.epoch,
             version,
         });
-        self.bring_back(myself, there).await;
         Ok(())
     }
 
@@ -419,13 +378,8 @@ impl State {
     fn lost(&mut self, cause: &str) -> BrowserDown {
         let epoch = self.shared.epoch;
         self.shared.status.send_replace(BrowserStatus::Lost { cause: cause.to_owned() });
-        let returns = self.shared.care.reopen_tabs;
         for (_, tab) in self.tabs.drain() {
-            if returns {
-                Registry::await_return(&tab.shared, cause);
-            } else {
-                self.registry.bury(&tab.shared, Gone::BrowserLost { epoch, cause: cause.to_owned() });
-            }
+            self.registry.bury(&tab.shared, Gone::BrowserLost { epoch, cause: cause.to_owned() });
         }
         metrics::counter!("tabvisor_crashes_total", "what" => "browser").increment(1);
         self.shared.events.publish(Event::BrowserLost {
@@ -433,6 +387,6 @@ impl State {
             epoch,
             cause: cause.to_owned(),
         });
-        if self.asked { BrowserDown::Asked } else { BrowserDown::Lost(cause.to_owned()) }
+        BrowserDown::Lost(cause.to_owned())
     }
 }

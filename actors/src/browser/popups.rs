@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{State, Tab};
+use super::State;
 use crate::events::Event;
 use crate::ids::TabId;
 
@@ -12,10 +12,9 @@ impl State {
         if self.full(0).is_some() {
             return Some("limits.tabs");
         }
-        let of = |tab: &Tab| tab.shared.family.load(Ordering::Relaxed);
-        let family = of(self.tabs.get(&self.opener(opener)?)?);
+        let family = self.tabs.get(&self.opener(opener)?)?.family;
         // Those that a popup opened are of the same family, or each could open as many again.
-        let open = self.tabs.iter().filter(|(id, tab)| of(tab) == family && id.0 != family).count();
+        let open = self.tabs.iter().filter(|(id, tab)| tab.family == family && **id != family).count();
         (open >= self.shared.limits.popups_per_tab).then_some("limits.popups_per_tab")
     }
 

@@ -4,17 +4,18 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use ractor::{ActorRef, RpcReplyPort, SupervisionEvent};
+use ractor::{Actor, ActorRef, RpcReplyPort, SupervisionEvent};
 use serde::Deserialize;
 use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
+use tabvisor_cdp::task;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use url::Url;
 
 use super::tabs::CREATE;
-use super::{BrowserMsg, Job, State};
+use super::{BrowserMsg, Job, State, Tab};
 use crate::error::TabError;
 use crate::events::Event;
 use crate::ids::TabId;
@@ -22,8 +23,9 @@ use crate::later::later;
 use crate::leaf::{self, End};
 use crate::limits::Recovery;
 use crate::recovery::{self, Cause, Ground, LastRecovery, Plan, Recovered, Rung};
-use crate::restart::{Intensity, RestartWindow, Verdict};
+use crate::restart::Verdict;
 use crate::shared::{Gone, TabShared};
+use crate::tab_supervisor::{TabSupervisor, TabSupervisorArgs};
 
 /// The answer to who asked for a recovery.
 pub(crate) type RecoverReply = Result<Recovered, TabError>;
@@ -47,9 +49,9 @@ pub(crate) type Successor = oneshot::Sender<Arc<TabShared>>;
 
 /// A recovery at work.
 pub(super) struct Recovering {
-    pub(super) tab: TabId,
-    pub(super) cause: Cause,
-    pub(super) reply: Option<RpcReplyPort<RecoverReply>>,
+    tab: TabId,
+    cause: Cause,
+    reply: Option<RpcReplyPort<RecoverReply>>,
 }
 
 /// How long a recovery may take that nobody asked for.
@@ -59,7 +61,7 @@ impl State {
     pub(super) async fn recover(&mut self, myself: &ActorRef<BrowserMsg>, call: Recover) {
         let Recover { tab: id, cause, rung, last, url, budget, reply } = call;
         let (Some(tab), Some(works)) = (self.tabs.get_mut(&id), &self.works) else {
-            let error = self.absent(id);
+            let error = self.registry.tab(id).err().unwrap_or(TabError::TabClosed { tab: id });
             return refuse(reply, error);
         };
         tab.pause = None;
@@ -106,6 +108,7 @@ impl State {
             _ => Err(TabError::Internal("the recovery was killed".into())),
         };
         if let Some(tab) = self.tabs.get(&id) {
+            tab.shared.recovering.send_replace(false);
             let (last, event) = match &outcome {
                 Ok(recovered) => {
                     count(recovered);
@@ -128,8 +131,6 @@ impl State {
                 }
             };
             *tab.shared.last_recovery.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
-            // Last: whoever waits for it reads the rest.
-            tab.shared.recovering.send_replace(false);
             self.shared.events.publish(event);
         }
         if let Some(reply) = reply {
@@ -152,7 +153,7 @@ impl State {
             }
             Verdict::Escalate => {
                 let cause = format!("it had to be brought back too often, last: {}", cause.name());
-                if tab.shared.is_ours() {
+                if tab.ours {
                     self.close_target(id);
                 }
                 self.gone(id, Gone::Lost { cause });
@@ -175,10 +176,8 @@ impl State {
     /// Makes a target in which a tab goes on. Until it is known which one that is, the announcements of
     /// new targets wait.
     pub(super) async fn replace(&mut self, myself: &ActorRef<BrowserMsg>, id: TabId, tell: Successor) {
-        let Some(works) = &self.works else { return };
-        // The contexts of a lost browser are gone with it.
-        let context = self.tabs.get(&id).and_then(|tab| tab.context.clone());
-        let (root, budget) = (works.root.clone(), Budget::new(CREATE));
+        let (Some(tab), Some(works)) = (self.tabs.get(&id), &self.works) else { return };
+        let (root, context, budget) = (works.root.clone(), tab.context.clone(), Budget::new(CREATE));
         let work = async move {
             #[derive(Deserialize)]
             #[serde(rename_all = "camelCase")]
@@ -229,33 +228,44 @@ impl State {
     /// From here on the tab is the new target; the old one is closed and speaks for it no more.
     async fn swap(&mut self, myself: &ActorRef<BrowserMsg>, id: TabId, target: String, tell: Successor) {
         let Some(works) = &self.works else { return };
-        let known = self.tabs.contains_key(&id) || self.returning.contains_key(&id);
-        if !known || tell.is_closed() {
+        if !self.tabs.contains_key(&id) || tell.is_closed() {
             // Its tab was closed meanwhile, or nobody waits for it any more.
             self.held_back.retain(|(info, _)| info.target_id != target);
             self.unwanted.insert(target.clone());
             works.root.cast("Target.closeTarget", json!({ "targetId": target }));
             return;
         }
-        let (before, context, recoveries) = if let Some(old) = self.tabs.remove(&id) {
-            old.shared.gone.send_replace(Some(Gone::Restarted));
-            self.by_target.remove(&old.shared.target);
-            old.supervisor.stop(None);
-            works.root.cast("Target.closeTarget", json!({ "targetId": old.shared.target }));
-            (old.shared, old.context, old.recoveries)
-        } else if let Some(lost) = self.returning.remove(&id) {
-            // From now on it is a target of ours, whoever had opened the one before.
-            lost.ours.store(true, Ordering::Relaxed);
-            (lost, None, RestartWindow::new(Intensity::RECOVERY))
-        } else {
-            return;
+        let Some(old) = self.tabs.remove(&id) else { return };
+        let shared = old.shared.successor(target.clone());
+        let args = TabSupervisorArgs {
+            tab: Arc::clone(&shared),
+            registry: Arc::clone(&self.registry),
+            browser: myself.clone(),
         };
-        let shared = before.successor(target, true, &self.shared);
-        if let Err(error) = self.settle_in(myself, Arc::clone(&shared), context, recoveries).await {
-            self.registry.bury(&shared, Gone::Lost { cause: error.to_string() });
-            return;
-        }
+        old.shared.gone.send_replace(Some(Gone::Restarted));
+        self.by_target.remove(&old.shared.target);
+        old.supervisor.stop(None);
+        works.root.cast("Target.closeTarget", json!({ "targetId": old.shared.target }));
+        let supervisor = match Actor::spawn_linked(None, TabSupervisor, args, myself.get_cell()).await {
+            Ok((supervisor, _)) => supervisor,
+            Err(error) => {
+                self.registry.bury(&shared, Gone::Lost { cause: error.to_string() });
+                return;
+            }
+        };
+        self.by_target.insert(target, id);
         self.successors.insert(id, tell);
+        let watching = task::spawn(recovery::watch(Arc::clone(&shared), myself.clone()));
+        let tab = Tab {
+            shared,
+            supervisor,
+            paused: None,
+            releasing: None,
+            listening: false,
+            _watching: watching,
+            ..old
+        };
+        self.tabs.insert(id, tab);
     }
 }
 
@@ -265,12 +275,12 @@ fn refuse(reply: Option<RpcReplyPort<RecoverReply>>, error: TabError) {
     }
 }
 
-pub(super) fn last_good(tab: &TabShared) -> Option<Url> {
+fn last_good(tab: &TabShared) -> Option<Url> {
     let page = tab.page.borrow();
     Url::parse(&page.last_good.as_ref()?.url).ok()
 }
 
-pub(super) fn blank() -> Url {
+fn blank() -> Url {
     #[expect(clippy::expect_used, reason = "a constant")]
     Url::parse("about:blank").expect("an address")
 }

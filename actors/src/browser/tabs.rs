@@ -1,7 +1,6 @@
 //! The tab table: opening, handing over, closing, losing.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ractor::{ActorId, ActorRef, RpcReplyPort, SupervisionEvent};
@@ -72,7 +71,7 @@ impl State {
             let _ = reply.send(Err(TabError::TabClosed { tab: id }));
             return;
         };
-        tab.shared.ours.store(true, Ordering::Relaxed);
+        tab.ours = true;
         let runs = tab.listening && tab.releasing.is_none();
         self.opening.insert(id, reply);
         if runs {
@@ -91,7 +90,7 @@ impl State {
 
     pub(super) fn full(&self, opening: usize) -> Option<TabError> {
         let max = self.shared.limits.tabs;
-        (self.tabs.len() + self.returning.len() + opening >= max).then(|| {
+        (self.tabs.len() + opening >= max).then(|| {
             metrics::counter!("tabvisor_rejected_total", "reason" => "overloaded").increment(1);
             TabError::Overloaded { limit: "limits.tabs", max, retry_after_ms: 1000 }
         })
@@ -104,13 +103,9 @@ impl State {
         budget: Budget,
         reply: RpcReplyPort<Result<(), TabError>>,
     ) {
-        if self.returning.contains_key(&id) {
-            self.does_not_return(id, Gone::Closed);
-            let _ = reply.send(Ok(()));
-            return;
-        }
         let (Some(tab), Some(works)) = (self.tabs.get(&id), &self.works) else {
-            let _ = reply.send(Err(self.absent(id)));
+            let error = self.registry.tab(id).err().unwrap_or(TabError::TabClosed { tab: id });
+            let _ = reply.send(Err(error));
             return;
         };
         // Always answered, also for a page that is stuck (measured); `Page.close` is not.
@@ -138,7 +133,8 @@ impl State {
         reply: RpcReplyPort<Result<(), TabError>>,
     ) {
         let (Some(tab), Some(works)) = (self.tabs.get(&id), &self.works) else {
-            let _ = reply.send(Err(self.absent(id)));
+            let error = self.registry.tab(id).err().unwrap_or(TabError::TabClosed { tab: id });
+            let _ = reply.send(Err(error));
             return;
         };
         // Answered by the browser process, also for a page that is stuck (measured).
@@ -160,7 +156,7 @@ impl State {
     /// A browser that is not ours goes on; only what we opened in it is closed.
     pub(super) async fn close_ours(&self, root: &Session) {
         let budget = Budget::new(STOP_TABS);
-        for tab in self.tabs.values().filter(|tab| tab.shared.is_ours()) {
+        for tab in self.tabs.values().filter(|tab| tab.ours) {
             let params = json!({ "targetId": tab.shared.target });
             if let Err(error) = root.call("Target.closeTarget", params, &budget).await {
                 tracing::debug!(tab = %tab.shared.id, %error, "a tab of ours was not closed");
@@ -201,7 +197,7 @@ impl State {
         };
         metrics::counter!("tabvisor_crashes_total", "what" => "actor").increment(1);
         // A page that was there before us stays: it is only we who cannot look after it.
-        if self.tabs.get(&tab).is_some_and(|tab| tab.shared.is_ours()) {
+        if self.tabs.get(&tab).is_some_and(|tab| tab.ours) {
             self.close_target(tab);
         }
         self.gone(tab, Gone::Lost { cause });

@@ -48,6 +48,7 @@ impl State {
         let id = self.registry.new_tab_id();
         let opener =
             info.and_then(|info| info.opener_id.as_ref()).and_then(|it| self.by_target.get(it)).copied();
+        let family = opener.and_then(|opener| self.tabs.get(&opener)).map_or(id, |tab| tab.family);
         // Measured: a new empty page answers while it waits, and so does a popup that its opener
         // can reach; one with an address of its own and no opener does not.
         let confirms = info.is_none_or(|info| info.url == "about:blank" || info.can_access_opener);
@@ -57,29 +58,10 @@ impl State {
             sharing.and_then(|opener| self.tabs.get(&opener)).map(|tab| Arc::clone(&tab.shared.scripts));
         let scripts = scripts.unwrap_or_default();
         let browser = Arc::clone(&self.shared);
-        let shared = TabShared::new(id, target, opener, confirms, scripts, browser);
+        let shared = TabShared::new(id, target.clone(), opener, confirms, scripts, browser);
         if let Some(info) = info {
             shared.announced(&info.url, &info.title);
         }
-        if let Some(opener) = opener.and_then(|opener| self.tabs.get(&opener)) {
-            shared.family.store(opener.shared.family.load(Ordering::Relaxed), Ordering::Relaxed);
-        }
-        let context = info.and_then(|info| info.browser_context_id.clone());
-        self.settle_in(myself, shared, context, RestartWindow::new(Intensity::RECOVERY)).await?;
-        let (browser, epoch) = (self.shared.id, self.shared.epoch);
-        self.shared.events.publish(Event::TabOpened { tab: id, browser, epoch, opener });
-        Ok(id)
-    }
-
-    /// Starts the actors of a tab and puts it into the table.
-    pub(super) async fn settle_in(
-        &mut self,
-        myself: &ActorRef<BrowserMsg>,
-        shared: Arc<TabShared>,
-        context: Option<String>,
-        recoveries: RestartWindow,
-    ) -> Result<(), TabError> {
-        let (id, target) = (shared.id, shared.target.clone());
         let args = TabSupervisorArgs {
             tab: Arc::clone(&shared),
             registry: Arc::clone(&self.registry),
@@ -87,24 +69,25 @@ impl State {
         };
         let spawned = Actor::spawn_linked(None, TabSupervisor, args, myself.get_cell()).await;
         let (supervisor, _) = spawned.map_err(|error| TabError::Internal(error.to_string()))?;
-        let mut watching = vec![task::spawn(recovery::watch(Arc::clone(&shared), myself.clone()))];
-        if self.shared.care.reopen_tabs && self.works.as_ref().is_some_and(|works| works.chromium.is_some()) {
-            watching.push(task::spawn(Arc::clone(&self.heritage).watch(Arc::clone(&shared))));
-        }
         self.by_target.insert(target, id);
+        let watching = task::spawn(recovery::watch(Arc::clone(&shared), myself.clone()));
         let tab = Tab {
             shared,
             supervisor,
-            paused: None,
+            paused,
             releasing: None,
+            ours: false,
+            family,
             listening: false,
-            context,
-            recoveries,
+            context: info.and_then(|info| info.browser_context_id.clone()),
+            recoveries: RestartWindow::new(Intensity::RECOVERY),
             pause: None,
             _watching: watching,
         };
         self.tabs.insert(id, tab);
-        Ok(())
+        let (browser, epoch) = (self.shared.id, self.shared.epoch);
+        self.shared.events.publish(Event::TabOpened { tab: id, browser, epoch, opener });
+        Ok(id)
     }
 
     /// A tab's watcher listens: lets its page run, if it waits at its birth, and hands it over.
@@ -209,7 +192,7 @@ struct TargetEvent {
 /// The part of CDP's `Target.TargetInfo` that is needed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct TargetInfo {
+pub(super) struct TargetInfo {
     pub(super) target_id: String,
     #[serde(rename = "type")]
     kind: String,

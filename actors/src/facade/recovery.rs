@@ -13,7 +13,7 @@ use crate::browser::{BrowserMsg, Recover};
 use crate::error::TabError;
 use crate::ids::TabId;
 use crate::limits::Recovery;
-use crate::recovery::{Cause, GaveUp, LastRecovery, Recovered, RestartRequest, Rung};
+use crate::recovery::{Cause, LastRecovery, Recovered, RestartRequest, Rung};
 
 impl Supervisor {
     /// Brings a tab back, by the mildest rung that makes it usable, and says which that was and what
@@ -35,13 +35,6 @@ impl Supervisor {
                 format!("an address is loaded from the rung renderer on; {} keeps the page", rung.name());
             return Err(TabError::BadInput { field: "url", why });
         }
-        if rung == Some(Rung::Browser) {
-            if url.is_some() {
-                let why = "the rung browser opens every tab at its own address".to_owned();
-                return Err(TabError::BadInput { field: "url", why });
-            }
-            return self.restart_browser(tab, budget).await;
-        }
         self.recover(budget, |budget| Recover {
             tab,
             cause: Cause::Operator,
@@ -52,24 +45,6 @@ impl Supervisor {
             reply: None,
         })
         .await
-    }
-
-    /// Restarts the browser of a tab, and waits until the tab is back.
-    async fn restart_browser(&self, tab: TabId, budget: &Budget) -> Result<Recovered, TabError> {
-        let shared = self.inner.registry.tab(tab)?.shared;
-        shared.unless_recovering()?;
-        self.ask_browser(tab, budget, |_, reply| BrowserMsg::Restart(tab, reply)).await?;
-        let mut recovering = shared.recovering.subscribe();
-        let back = budget.run(recovering.wait_for(|now| !now)).await;
-        back.map_err(|spent| TabError::Budget { spent, doing: "restarting the browser", sent: true })?
-            .map_err(|_| TabError::Stopping)?;
-        match self.last_recovery(tab)? {
-            Some(LastRecovery::Recovered(recovered)) if recovered.rung == Rung::Browser => Ok(recovered),
-            _ => {
-                let tried = vec![Rung::Browser];
-                Err(TabError::NotRecovered { tab, why: GaveUp::NothingHelped, tried })
-            }
-        }
     }
 
     /// Ends the scripts that run on a tab, whoever started them; its document stays.

@@ -170,7 +170,7 @@ impl Supervisor {
         self.ask_browser(tab, budget, |budget, reply| BrowserMsg::Focus(tab, budget, reply)).await
     }
 
-    pub(super) async fn ask_browser(
+    async fn ask_browser(
         &self,
         tab: TabId,
         budget: &Budget,

@@ -143,8 +143,6 @@ impl Ground {
                 Rung::Terminate => self.terminate(budget).await,
                 Rung::StopLoading => self.stop_loading(budget).await,
                 Rung::Renderer | Rung::Target => self.renderer(generation, url, budget).await,
-                // Not climbed to: it costs every tab, and is asked for by name.
-                Rung::Browser => Step::default(),
             }
         };
         tokio::select! {

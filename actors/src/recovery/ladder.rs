@@ -127,8 +127,6 @@ fn can_help(rung: Rung, facts: Facts) -> bool {
         Rung::Terminate => facts.interruptible && !facts.crashed,
         Rung::StopLoading => facts.loading && !facts.crashed,
         Rung::Renderer | Rung::Target => true,
-        // It costs every tab of the browser: only who asks for it gets it.
-        Rung::Browser => false,
     }
 }
 
@@ -137,7 +135,7 @@ fn weight(rung: Rung) -> u32 {
     match rung {
         Rung::Dialog | Rung::StopLoading => 1,
         Rung::Terminate => 2,
-        Rung::Renderer | Rung::Target | Rung::Browser => 6,
+        Rung::Renderer | Rung::Target => 6,
     }
 }
 

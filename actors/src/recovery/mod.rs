@@ -21,12 +21,10 @@
 //! | `ladder` | which rung comes when: pure |
 //! | `climb` | the leaf: does what the ladder says |
 //! | `rungs` | what each rung does |
-//! | `reopen` | the rung `browser`: a tab comes back in the next browser |
 //! | `trouble` | tells Browser of a tab that is in need |
 
 mod climb;
 mod ladder;
-mod reopen;
 mod rungs;
 mod trouble;
 
@@ -35,7 +33,6 @@ use serde::{Deserialize, Serialize};
 use crate::ids::TabId;
 
 pub(crate) use climb::{Ground, Plan, climb};
-pub(crate) use reopen::{reopen, watch_again};
 pub(crate) use trouble::{trouble, watch};
 
 /// A way to bring a tab back, mildest first.
@@ -52,8 +49,6 @@ pub enum Rung {
     Renderer,
     /// Load the address in a new target; the tab keeps its name.
     Target,
-    /// Restart the browser and open its tabs again; only with `care.reopen_tabs`, and never by itself.
-    Browser,
 }
 
 /// Why a tab was brought back.
@@ -66,8 +61,6 @@ pub enum Cause {
     Stuck,
     /// Its renderer died.
     Crashed,
-    /// Its browser was lost.
-    BrowserLost,
 }
 
 /// What a recovery cost.
@@ -94,8 +87,6 @@ pub enum Lost {
     History,
     /// The bond to the page that opened it.
     Opener,
-    /// What the browser had stored, where its profile does not last.
-    Profile,
 }
 
 /// How to bring a tab back.
@@ -170,13 +161,12 @@ impl Rung {
             Self::StopLoading => "stop_loading",
             Self::Renderer => "renderer",
             Self::Target => "target",
-            Self::Browser => "browser",
         }
     }
 
     /// All of them, mildest first.
-    pub const ALL: [Self; 6] =
-        [Self::Dialog, Self::Terminate, Self::StopLoading, Self::Renderer, Self::Target, Self::Browser];
+    pub const ALL: [Self; 5] =
+        [Self::Dialog, Self::Terminate, Self::StopLoading, Self::Renderer, Self::Target];
 
     /// The rung of this name.
     pub fn named(name: &str) -> Option<Self> {
@@ -191,7 +181,6 @@ impl Cause {
             Self::Operator => "operator",
             Self::Stuck => "stuck",
             Self::Crashed => "crashed",
-            Self::BrowserLost => "browser_lost",
         }
     }
 }

@@ -5,7 +5,6 @@ mod faults;
 mod interleavings;
 mod lifecycle;
 mod recovery;
-mod reopen;
 mod traps;
 
 use std::future::Future;
