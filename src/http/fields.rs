@@ -57,8 +57,7 @@ impl Fields {
     /// The address to go to; checked, since it may not be navigated to whatever else is asked.
     pub(super) fn address(&mut self) -> Result<String, ApiError> {
         let Some(url) = self.text("url")? else {
-            let missing = ApiError::invalid("url is required");
-            return Err(missing.reason("invalid_argument").detail("field", "url"));
+            return Err(ApiError::wrong("url", "is required"));
         };
         navigate::check_url(&url).map_err(TabError::from)?;
         Ok(url)

@@ -121,14 +121,8 @@ pub(super) async fn clear_cookies(
 
 /// A cookie as a request writes it; its faults are told by the place in the request.
 fn cookie(place: &str, given: Option<Value>) -> Result<NewCookie, ApiError> {
-    let wrong = |field: &str, why: &str| {
-        let error = ApiError::invalid(format!("{place}.{field} {why}"));
-        error.reason("invalid_argument").detail("field", format!("{place}.{field}"))
-    };
-    let Some(Value::Object(members)) = given else {
-        let error = ApiError::invalid(format!("{place} is required"));
-        return Err(error.reason("invalid_argument").detail("field", place));
-    };
+    let wrong = |field: &str, why: &str| ApiError::wrong(&format!("{place}.{field}"), why);
+    let Some(Value::Object(members)) = given else { return Err(ApiError::wrong(place, "is required")) };
     let text = |field: &str| match members.get(field) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
