@@ -77,12 +77,9 @@ pub(super) async fn set_cookie(
     request: Request,
 ) -> Result<Response, ApiError> {
     let _work = service.work()?;
-    let (mut query, mut body) = fields(&service, query.as_deref(), request).await?;
+    let (query, mut body) = fields(&service, query.as_deref(), request).await?;
     let cookie = cookie("cookie", body.take("cookie"))?;
-    let (row, budget) = tab_of(&service, &mut query, &mut body).await?;
-    let added = service.supervisor().set_cookies(row.tab_id, &[cookie], &budget).await;
-    record_overrun(&budget);
-    Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": row.target_id, "added": added? })))
+    add(&service, query, body, &[cookie]).await
 }
 
 /// Sets several, or none.
@@ -92,14 +89,23 @@ pub(super) async fn set_cookies(
     request: Request,
 ) -> Result<Response, ApiError> {
     let _work = service.work()?;
-    let (mut query, mut body) = fields(&service, query.as_deref(), request).await?;
+    let (query, mut body) = fields(&service, query.as_deref(), request).await?;
     let Some(Value::Array(given)) = body.take("cookies") else {
         return Err(ApiError::wrong("cookies", "must be a list of cookies"));
     };
     let named = given.into_iter().enumerate().map(|(n, it)| cookie(&format!("cookies[{n}]"), Some(it)));
     let cookies = named.collect::<Result<Vec<_>, _>>()?;
-    let (row, budget) = tab_of(&service, &mut query, &mut body).await?;
-    let added = service.supervisor().set_cookies(row.tab_id, &cookies, &budget).await;
+    add(&service, query, body, &cookies).await
+}
+
+async fn add(
+    service: &Service,
+    mut query: Fields,
+    mut body: Fields,
+    cookies: &[NewCookie],
+) -> Result<Response, ApiError> {
+    let (row, budget) = tab_of(service, &mut query, &mut body).await?;
+    let added = service.supervisor().set_cookies(row.tab_id, cookies, &budget).await;
     record_overrun(&budget);
     Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": row.target_id, "added": added? })))
 }
