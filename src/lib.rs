@@ -29,6 +29,8 @@ pub mod config;
 mod embed;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 
 pub use config::Config;
 pub use embed::{Evaluate, Open, Tab, Tabvisor, TakeSnapshot};

@@ -28,6 +28,7 @@ mod http_state;
 mod http_wait;
 mod known_traps;
 mod loss;
+mod mcp;
 mod own_script_pays;
 mod recovery;
 mod service;

@@ -319,6 +319,7 @@ impl State {
                 self.queue.done();
                 continue;
             }
+            budget.begin();
             match leaf::spawn(myself.get_cell(), work).await {
                 Ok(cell) => {
                     let overdue = later(myself, budget.left() + KILL_GRACE, TabMsg::Overdue(cell.get_id()));

@@ -6,6 +6,7 @@
 //! cancelled parent cancels its children.
 
 use std::future::Future;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -19,6 +20,8 @@ pub struct Budget {
     started: Instant,
     deadline: Instant,
     cancel: CancellationToken,
+    /// When the first work of the call had its turn.
+    begun: Arc<OnceLock<Instant>>,
 }
 
 /// Why a budget gives nothing any more.
@@ -67,7 +70,7 @@ impl Budget {
     /// A budget that begins now.
     pub fn new(total: Duration) -> Self {
         let started = Instant::now();
-        Self { started, deadline: started + total, cancel: CancellationToken::new() }
+        Self { started, deadline: started + total, cancel: CancellationToken::new(), begun: Arc::default() }
     }
 
     /// A budget that begins now, after checking `total` against the limits of the service.
@@ -111,14 +114,19 @@ impl Budget {
     #[must_use]
     pub fn child(&self, most: Duration) -> Self {
         let started = Instant::now();
-        Self { started, deadline: self.deadline.min(started + most), cancel: self.cancel.child_token() }
+        Self {
+            started,
+            deadline: self.deadline.min(started + most),
+            cancel: self.cancel.child_token(),
+            begun: Arc::clone(&self.begun),
+        }
     }
 
     /// The same start and deadline with a cancellation of its own inside this one's: for one of
     /// several calls that share a budget.
     #[must_use]
     pub fn scoped(&self) -> Self {
-        Self { started: self.started, deadline: self.deadline, cancel: self.cancel.child_token() }
+        Self { cancel: self.cancel.child_token(), ..self.clone() }
     }
 
     /// The same budget with `kept` held back at its end for cleaning up and replying. It shares
@@ -126,7 +134,7 @@ impl Budget {
     #[must_use]
     pub fn reserving(&self, kept: Duration) -> Self {
         let deadline = self.deadline.checked_sub(kept).unwrap_or(self.started).max(self.started);
-        Self { started: self.started, deadline, cancel: self.cancel.clone() }
+        Self { deadline, ..self.clone() }
     }
 
     /// What to hold back at the end of this budget so that an answer still fits in it: a
@@ -159,6 +167,16 @@ impl Budget {
     /// What is left as a number for wires, in ms, rounded down. Zero means: do not start.
     pub fn left_ms(&self) -> u64 {
         u64::try_from(self.left().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Work of this call has its turn: it waits no longer behind others. The first time counts.
+    pub fn begin(&self) {
+        let _ = self.begun.set(Instant::now());
+    }
+
+    /// How long the call waited for its turn; `None` where it had none.
+    pub fn queued(&self) -> Option<Duration> {
+        self.begun.get().map(|begun| begun.saturating_duration_since(self.started))
     }
 
     /// Cancels this budget, its clones and its children.
@@ -298,6 +316,17 @@ mod tests {
         let other = parent.child(MS * 50);
         drop(parent.cancel_on_drop());
         assert!(matches!(other.check(), Err(Spent::Cancelled { .. })));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_first_turn_of_a_call_ends_its_wait() {
+        let budget = Budget::new(MS * 500);
+        assert_eq!(budget.queued(), None);
+        tokio::time::advance(MS * 30).await;
+        budget.scoped().begin();
+        tokio::time::advance(MS * 30).await;
+        budget.child(MS * 50).begin();
+        assert_eq!(budget.queued(), Some(MS * 30));
     }
 
     #[tokio::test(start_paused = true)]

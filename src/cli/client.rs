@@ -18,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(5);
 
+/// Where a service listens unless it is told otherwise.
+const SERVICE: &str = "http://127.0.0.1:9377";
+
 /// A service, as a client sees it.
 pub(super) struct Client {
     base: Url,
@@ -28,7 +31,8 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(common: &Common, loaded: &Loaded) -> Result<Self, Failure> {
         let bad = |why: String| Failure::usage(format!("--url: {why}; give http://HOST:PORT"));
-        let base = Url::parse(&common.url).map_err(|why| bad(why.to_string()))?;
+        let base =
+            Url::parse(common.url.as_deref().unwrap_or(SERVICE)).map_err(|why| bad(why.to_string()))?;
         if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
             return Err(bad("it is no http or https address".into()));
         }
@@ -40,6 +44,15 @@ impl Client {
         }
         let http = http.build().map_err(|why| Failure::failed(chain(&why)))?;
         Ok(Self { base, token, http })
+    }
+
+    /// What is at `path`, and the way there.
+    pub(super) fn endpoint(&self, path: &str) -> (reqwest::Client, Url, Option<&Secret>) {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().push(path);
+        }
+        (self.http.clone(), url, self.token.as_ref())
     }
 
     /// Makes a call that the service answers within `budget`, and gives the text of its answer.

@@ -23,9 +23,9 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or configu
 
 #[derive(Debug, Args)]
 pub(super) struct Common {
-    /// The service to talk to
-    #[arg(long, global = true, env = "TABVISOR_URL", default_value = "http://127.0.0.1:9377")]
-    pub(super) url: String,
+    /// The service to talk to [default: http://127.0.0.1:9377]
+    #[arg(long, global = true, env = "TABVISOR_URL")]
+    pub(super) url: Option<String>,
     /// The service's token; without it the one of the configuration (`TABVISOR_TOKEN`), then of the state folder
     #[arg(long, global = true)]
     pub(super) token: Option<String>,
@@ -41,6 +41,8 @@ pub(super) struct Common {
 pub(super) enum Verb {
     /// Run the service: launch Chromium or attach to one, and take calls over HTTP
     Serve(ServeFlags),
+    /// MCP tools over standard input and output, with a browser of their own, or with --url in front of a service
+    Mcp(BrowserFlags),
     /// Run a function, an expression or statements in a tab and print what it gives
     Evaluate(Evaluate),
     /// Open a tab
@@ -233,7 +235,7 @@ pub(super) fn layers(common: &Common, verb: &Verb) -> Layers {
     }
     match verb {
         Verb::Serve(flags) | Verb::Config(flags) => flags.browser.add(flags.add(layers)),
-        Verb::Doctor(flags) => flags.add(layers),
+        Verb::Doctor(flags) | Verb::Mcp(flags) => flags.add(layers),
         _ => layers,
     }
 }
@@ -290,7 +292,7 @@ mod tests {
     #[test]
     fn the_address_of_a_page_is_not_that_of_the_service() {
         let cli = Cli::try_parse_from(["tabvisor", "--url", "http://a:1", "open", "http://b/"]).unwrap();
-        assert_eq!(cli.common.url, "http://a:1");
+        assert_eq!(cli.common.url.as_deref(), Some("http://a:1"));
         assert!(matches!(cli.verb, Verb::Open(Open { address, .. }) if address == "http://b/"));
     }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `flags` | what can be said, and how it becomes configuration |
 //! | `serve`, `token` | the service |
+//! | `mcp` | the tools over standard input and output |
 //! | `client`, `verbs`, `acts`, `snapshot`, `state`, `tab`, `recover` | calls to a running service |
 //! | `doctor`, `show_config` | what helps when it does not run |
 //! | `failure`, `output`, `pretty` | exit codes and what is printed |
@@ -15,6 +16,7 @@ mod failure;
 mod flags;
 mod flags_of_acts;
 mod flags_of_state;
+mod mcp;
 mod output;
 mod pretty;
 mod recover;
@@ -67,6 +69,7 @@ async fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     let loaded = flags::layers(&common, &verb).load()?;
     match verb {
         Verb::Serve(_) => serve::serve(loaded).await,
+        Verb::Mcp(_) => mcp::mcp(&common, loaded).await,
         Verb::Doctor(_) => doctor::doctor(&loaded, common.json).await,
         Verb::Config(_) => Ok(show_config::show(&loaded, common.json)),
         Verb::Evaluate(asked) => verbs::evaluate(&common, &loaded, asked).await,

@@ -31,7 +31,7 @@ pub(super) enum Code {
 
 /// A failed request.
 #[derive(Debug)]
-pub(super) struct ApiError {
+pub(crate) struct ApiError {
     status: StatusCode,
     headers: Vec<(HeaderName, HeaderValue)>,
     body: Box<Body>,

@@ -13,7 +13,7 @@ const KEPT: usize = 200;
 
 /// What is kept in files.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Png,
     Jpeg,
     Pdf,
@@ -31,7 +31,7 @@ impl Kind {
 }
 
 /// Puts `bytes` into a file of its own in `folder`.
-pub(super) async fn save(folder: PathBuf, kind: Kind, bytes: Vec<u8>) -> Result<String, ApiError> {
+pub(crate) async fn save(folder: PathBuf, kind: Kind, bytes: Vec<u8>) -> Result<String, ApiError> {
     let shown = folder.display().to_string();
     let saved = tokio::task::spawn_blocking(move || write(&folder, kind, &bytes, KEPT)).await;
     let saved = saved.map_err(io::Error::other).flatten();

@@ -26,7 +26,7 @@ mod fields;
 mod files;
 mod health;
 mod hosts;
-mod kept;
+pub(crate) mod kept;
 mod kinds;
 mod navigate;
 mod observe;
@@ -56,6 +56,8 @@ use self::error::ApiError;
 
 pub use access::Access;
 pub use service::Service;
+#[cfg(feature = "mcp")]
+pub(crate) use service::{Work, is_internal};
 
 /// The routes of `service`, behind its access checks.
 pub fn router(service: Service) -> Router {
@@ -100,6 +102,10 @@ pub fn router(service: Service) -> Router {
         .route("/screencast", post(state::no_screencast))
         .route("/highlight", post(state::no_highlight))
         .route("/healthz", get(health::healthz));
+    #[cfg(feature = "mcp")]
+    {
+        routes = routes.route_service("/mcp", crate::mcp::service(crate::mcp::Home::of_service(&service)));
+    }
     if service.has_metrics() {
         routes = routes.route("/metrics", get(health::metrics));
     }

@@ -116,23 +116,23 @@ impl Service {
         &self.inner.access
     }
 
-    pub(super) fn supervisor(&self) -> &Supervisor {
+    pub(crate) fn supervisor(&self) -> &Supervisor {
         &self.inner.supervisor
     }
 
-    pub(super) fn budgets(&self) -> &Budgets {
+    pub(crate) fn budgets(&self) -> &Budgets {
         &self.inner.budgets
     }
 
-    pub(super) fn max_budget(&self) -> Duration {
+    pub(crate) fn max_budget(&self) -> Duration {
         self.inner.max_budget
     }
 
-    pub(super) fn max_body_bytes(&self) -> usize {
+    pub(crate) fn max_body_bytes(&self) -> usize {
         self.inner.max_body_bytes
     }
 
-    pub(super) fn evaluate_enabled(&self) -> bool {
+    pub(crate) fn evaluate_enabled(&self) -> bool {
         self.inner.evaluate_enabled
     }
 
@@ -141,8 +141,14 @@ impl Service {
     }
 
     /// Where pictures are put.
-    pub(super) fn pictures(&self) -> PathBuf {
+    pub(crate) fn pictures(&self) -> PathBuf {
         self.inner.pictures.clone()
+    }
+
+    /// The browser's name.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn browser_id(&self) -> Option<BrowserId> {
+        self.inner.browser
     }
 
     /// The browser, while it works.
@@ -151,7 +157,7 @@ impl Service {
     }
 
     /// Takes up work, unless the service is stopping.
-    pub(super) fn work(&self) -> Result<Work, ApiError> {
+    pub(crate) fn work(&self) -> Result<Work, ApiError> {
         let taken = self.inner.load.send_if_modified(|load| {
             let taken = !load.stopping;
             load.running += usize::from(taken);
@@ -245,7 +251,7 @@ impl Service {
 }
 
 /// Work under way; it counts until it is dropped.
-pub(super) struct Work(Service);
+pub(crate) struct Work(Service);
 
 impl Drop for Work {
     fn drop(&mut self) {
@@ -270,7 +276,7 @@ pub(super) fn check_profile(query: &mut Fields, body: &mut Fields) -> Result<(),
 }
 
 /// Pages of the browser itself, which are nobody's to drive.
-pub(super) fn is_internal(url: &str) -> bool {
+pub(crate) fn is_internal(url: &str) -> bool {
     const SCHEMES: [&str; 7] =
         ["chrome", "chrome-extension", "chrome-search", "chrome-untrusted", "devtools", "edge", "brave"];
     url.split_once(':').is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))

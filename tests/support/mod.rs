@@ -11,6 +11,8 @@
 pub mod chaos;
 pub mod distance;
 pub mod http;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod pages;
 pub mod processes;
 pub mod proxy;

@@ -32,6 +32,7 @@ impl State {
             let _ = reply.send(Err(stuck.refusal(self.tab.id)));
             return;
         }
+        budget.begin();
         let work =
             evaluate::serve(Arc::clone(&self.tab), self.take_spare(), script, self.clock, budget.clone());
         match leaf::spawn(myself.get_cell(), work).await {

@@ -1,0 +1,133 @@
+//! One call of a tool: what it works on, within which budget, and what is told in the end.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tabvisor_actors::{Acted, Supervisor, TabRow, TabState};
+use tabvisor_cdp::budget::Budget;
+
+use crate::{TabError, TabId};
+
+use super::args::Args;
+use super::connection::Connection;
+use super::envelope::Told;
+use super::failure::{self, refusal, refused};
+use super::home::Home;
+
+/// How much of a text that a page made is told in one member.
+const SHOWN: usize = 300;
+
+/// What a tool gives: told in any case.
+pub(super) type Outcome = Result<Told, Box<Told>>;
+
+/// One call of a tool.
+pub(super) struct Call {
+    pub(super) home: Home,
+    pub(super) connection: Arc<Connection>,
+    pub(super) session: String,
+    pub(super) args: Args,
+    pub(super) budget: Budget,
+}
+
+impl Call {
+    pub(super) fn supervisor(&self) -> &Supervisor {
+        self.home.supervisor()
+    }
+
+    /// The tab that the call means, as it is before. It is the last used one from now on.
+    pub(super) fn tab(&self) -> Result<TabRow, Box<Told>> {
+        let row = match self.args.text("tab_id") {
+            Some(text) => self.named(&text)?,
+            None => self
+                .current()
+                .ok_or_else(|| refused("tab_required", "this session has used no tab that is still there"))?,
+        };
+        self.check_target()?;
+        self.connection.used(&self.session, row.tab_id);
+        Ok(row)
+    }
+
+    /// The tab of a call that names none.
+    pub(super) fn current(&self) -> Option<TabRow> {
+        let mut rows = self.home.rows();
+        let tab = self.connection.current(&self.session, &rows)?;
+        let at = rows.iter().position(|row| row.tab_id == tab)?;
+        Some(rows.swap_remove(at))
+    }
+
+    fn named(&self, text: &str) -> Result<TabRow, Box<Told>> {
+        let shown: String = text.chars().take(40).collect();
+        let Ok(tab) = text.parse::<TabId>() else {
+            let mut refusal =
+                refusal("tab_not_found", format!("{shown:?} is no tab id; they look like \"t1\""));
+            refusal.detail = json!({ "tab_id": shown });
+            return Err(Box::new(Told::refused(refusal)));
+        };
+        let row = self.supervisor().tab(tab).map_err(|error| failure::before(&error))?;
+        match self.home.rows().iter().any(|row| row.tab_id == tab) {
+            true => Ok(row),
+            false => Err(failure::before(&TabError::TabNotFound { tab: shown })),
+        }
+    }
+
+    /// A call may name its browser, and means no other.
+    pub(super) fn check_target(&self) -> Result<(), Box<Told>> {
+        let Some(given) = self.args.text("target_id") else { return Ok(()) };
+        match self.home.started() {
+            Some(browser) if browser.to_string() == given => Ok(()),
+            _ => {
+                let shown: String = given.chars().take(40).collect();
+                Err(refused(
+                    "tab_not_found",
+                    format!("{shown:?} is not the browser of this server; leave target_id out"),
+                ))
+            }
+        }
+    }
+
+    /// What a call on a tab gave, with what every tool tells beside.
+    pub(super) fn settle(&self, before: &TabRow, outcome: Result<Told, TabError>) -> Told {
+        let known_dead = before.state == TabState::Crashed;
+        let told = outcome.unwrap_or_else(|error| failure::told(error, known_dead));
+        self.beside(before, told)
+    }
+
+    /// The same, for what an action gave.
+    pub(super) fn acted(
+        &self,
+        before: &TabRow,
+        told: impl FnOnce(&Acted) -> Told,
+        outcome: Result<Acted, TabError>,
+    ) -> Told {
+        if let Ok(acted) = &outcome {
+            for tab in &acted.opened_tabs {
+                self.connection.opened(&self.session, *tab);
+            }
+        }
+        self.settle(before, outcome.map(|acted| told(&acted)))
+    }
+
+    /// Where the tab is now, its document, and the dialog that is open.
+    pub(super) fn beside(&self, before: &TabRow, mut told: Told) -> Told {
+        let Ok(now) = self.supervisor().tab(before.tab_id) else {
+            return told.with("tab_id", before.tab_id).with("tab_gone", true);
+        };
+        let moved = now.generation != before.generation;
+        if moved && !told.observed.contains_key("navigation") {
+            told = told.with("navigation", json!({ "state": "committed", "url": short(&now.url) }));
+        }
+        told = told.with("tab_id", now.tab_id).with("url", short(&now.url)).with("document", now.generation);
+        if let (None, Some(dialog)) = (&told.dialog, now.dialog) {
+            told.open(dialog);
+        }
+        told
+    }
+}
+
+/// A text that a page made, in one member.
+pub(super) fn short(text: &str) -> String {
+    if text.chars().nth(SHOWN).is_none() {
+        return text.to_owned();
+    }
+    text.chars().take(SHOWN).chain(['…']).collect()
+}
