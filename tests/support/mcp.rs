@@ -28,13 +28,13 @@ struct Heard {
     answers: watch::Sender<BTreeMap<u64, Value>>,
     /// What came without being asked for.
     news: Mutex<Vec<Value>>,
-    _reading: Mutex<Option<Task<()>>>,
+    /// What reads, and serves it.
+    tasks: Mutex<Vec<Task<()>>>,
 }
 
 /// The tools on the browser of a supervisor, without anything between.
 pub struct Tools {
     pub home: Home,
-    _serving: Mutex<Vec<Task<()>>>,
 }
 
 impl Tools {
@@ -47,7 +47,7 @@ impl Tools {
         change(&mut config);
         let (supervisor, browser) = (running.tabvisor.supervisor().clone(), running.tabvisor.browser());
         let service = Service::new(supervisor, Some(browser), Access::for_everybody(), &config);
-        Self { home: Home::of_service(&service), _serving: Mutex::default() }
+        Self { home: Home::of_service(&service) }
     }
 
     /// A new connection.
@@ -61,9 +61,9 @@ impl Tools {
         let (read, write) = tokio::io::split(there);
         let home = self.home.clone();
         let serving = task::spawn(async move { serve(&home, read, write).await.unwrap() });
-        self._serving.lock().unwrap().push(serving);
         let (read, write) = tokio::io::split(here);
         let agent = Agent::new(read, write);
+        agent.heard.tasks.lock().unwrap().push(serving);
         let begun = agent.initialize(version).await;
         assert_eq!(begun["protocolVersion"], version, "{begun}");
         agent
@@ -78,7 +78,7 @@ impl Agent {
         let heard = Arc::new(Heard {
             answers: watch::Sender::default(),
             news: Mutex::default(),
-            _reading: Mutex::default(),
+            tasks: Mutex::default(),
         });
         let into = Arc::downgrade(&heard);
         let reading = task::spawn(async move {
@@ -94,7 +94,7 @@ impl Agent {
                 }
             }
         });
-        *heard._reading.lock().unwrap() = Some(reading);
+        heard.tasks.lock().unwrap().push(reading);
         Self { write: Arc::new(AsyncMutex::new(Some(Box::new(write)))), ids: Arc::default(), heard }
     }
 
