@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde_json::json;
 use tabvisor_actors::{Acted, Supervisor, TabRow, TabState};
 use tabvisor_cdp::budget::Budget;
+use tabvisor_page::act::Route;
 
 use crate::{TabError, TabId};
 
 use super::args::Args;
 use super::connection::Connection;
-use super::envelope::Told;
+use super::envelope::{Status, Told};
 use super::failure::{self, refusal, refused};
 use super::home::Home;
 
@@ -104,7 +105,12 @@ impl Call {
                 self.connection.opened(&self.session, *tab);
             }
         }
-        self.settle(before, outcome.map(|acted| told(&acted)))
+        let mut told = self.settle(before, outcome.map(|acted| told(&acted)));
+        if told.status == Status::Failed {
+            let by_events = self.args.text("input_route").as_deref() == Some("dom_event");
+            told.route = if by_events { Route::DomEvent } else { Route::TrustedInput };
+        }
+        told
     }
 
     /// Where the tab is now, its document, and the dialog that is open.
