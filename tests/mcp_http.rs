@@ -1,5 +1,6 @@
 //! `POST /mcp`: the same checks as for every other route, sessions, and callers of protocols that have none.
 #![cfg(feature = "mcp")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::fmt::Write as _;
 
@@ -30,8 +31,8 @@ impl Said {
             .text
             .lines()
             .filter_map(|line| line.strip_prefix("data:").or(line.starts_with('{').then_some(line)));
-        let messages = events.filter_map(|text| serde_json::from_str::<Value>(text.trim()).ok());
-        messages.filter(|it| it.get("id").is_some()).last().unwrap_or_else(|| panic!("no message: {self:?}"))
+        let mut messages = events.filter_map(|text| serde_json::from_str::<Value>(text.trim()).ok());
+        messages.rfind(|it| it.get("id").is_some()).unwrap_or_else(|| panic!("no message: {self:?}"))
     }
 
     fn header(&self, name: &str) -> Option<String> {

@@ -1,5 +1,6 @@
 //! `tabvisor mcp` as a process, as clients start it: with a browser of its own, and in front of a service.
 #![cfg(feature = "mcp")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::process::Stdio;
 

@@ -1,6 +1,7 @@
 //! Every MCP tool once as it is meant, and then in every wrong way: what is refused says what to do next, and
 //! nothing is a protocol error.
 #![cfg(feature = "mcp")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use serde_json::{Value, json};
 
@@ -458,8 +459,7 @@ async fn unknown_refs_closed_tabs_and_crashed_ones_say_what_to_do() {
         }
         let base = match name {
             "browser_tabs" => json!({ "action": "select" }),
-            "browser_click" => json!({ "ref": "e1" }),
-            "browser_wait" => json!({ "ref": "e1" }),
+            "browser_click" | "browser_wait" => json!({ "ref": "e1" }),
             "browser_select" => json!({ "ref": "e1", "label": "x" }),
             "browser_steps" => {
                 json!({ "steps": [{ "tool": "browser_press_key", "arguments": { "key": "a" } }] })

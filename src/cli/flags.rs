@@ -23,7 +23,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or configu
 
 #[derive(Debug, Args)]
 pub(super) struct Common {
-    /// The service to talk to [default: http://127.0.0.1:9377]
+    /// The service to talk to; without it the one at `http://127.0.0.1:9377`, and none for `mcp`
     #[arg(long, global = true, env = "TABVISOR_URL")]
     pub(super) url: Option<String>,
     /// The service's token; without it the one of the configuration (`TABVISOR_TOKEN`), then of the state folder

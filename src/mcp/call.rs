@@ -65,10 +65,10 @@ impl Call {
             return Err(Box::new(Told::refused(refusal)));
         };
         let row = self.supervisor().tab(tab).map_err(|error| failure::before(&error))?;
-        match self.home.rows().iter().any(|row| row.tab_id == tab) {
-            true => Ok(row),
-            false => Err(failure::before(&TabError::TabNotFound { tab: shown })),
+        if self.home.rows().iter().any(|row| row.tab_id == tab) {
+            return Ok(row);
         }
+        Err(failure::before(&TabError::TabNotFound { tab: shown }))
     }
 
     /// A call may name its browser, and means no other.

@@ -85,15 +85,18 @@ pub(super) struct Image {
 /// What was spent.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Time {
-    timeout_ms: u64,
-    elapsed_ms: u64,
-    queued_ms: u64,
+    #[serde(rename = "timeout_ms")]
+    timeout: u64,
+    #[serde(rename = "elapsed_ms")]
+    elapsed: u64,
+    #[serde(rename = "queued_ms")]
+    queued: u64,
 }
 
 impl From<&Budget> for Time {
     fn from(budget: &Budget) -> Self {
         let queued = budget.queued().unwrap_or_default();
-        Self { timeout_ms: ms(budget.total()), elapsed_ms: ms(budget.elapsed()), queued_ms: ms(queued) }
+        Self { timeout: ms(budget.total()), elapsed: ms(budget.elapsed()), queued: ms(queued) }
     }
 }
 

@@ -51,13 +51,13 @@ pub(super) fn told(error: TabError, known_dead: bool) -> Told {
             let mut told =
                 Told::new(Effect::Partial, Route::Page, "the script opened a dialog; its value is lost");
             told.open(dialog);
-            return told;
+            told
         }
-        TabError::Navigate(error) => return navigation(error, known_dead),
+        TabError::Navigate(error) => navigation(error, known_dead),
         TabError::Dialog(ref dialog) => {
             let mut told = *before(&error);
             told.open(dialog.clone());
-            return told;
+            told
         }
         error => other(error, known_dead),
     }
@@ -88,7 +88,7 @@ fn other(error: TabError, known_dead: bool) -> Told {
 /// Names the tool for the element that this one is not for.
 fn mend(refusal: &mut Refusal, why: &str) {
     if let Some((_, next)) = OTHER_TOOLS.iter().find(|(words, _)| why.contains(words)) {
-        refusal.next = (*next).to_owned();
+        (*next).clone_into(&mut refusal.next);
     } else if why.contains(", neither a checkbox") || why.contains(", no select") {
         let row = codes::of("type_mismatch");
         (refusal.code, refusal.next) = (row.code, row.next.to_owned());
@@ -117,9 +117,10 @@ fn was_sent(error: &TabError, known_dead: bool) -> bool {
         TabError::Budget { sent, .. } | TabError::TabRestarting { sent, .. } => *sent,
         TabError::Act(error) => error.was_sent(),
         TabError::Evaluate(error) => match error {
-            EvaluateError::DoesNotCompile(_) | EvaluateError::Stale(_) => false,
+            EvaluateError::DoesNotCompile(_) | EvaluateError::Stale(_) | EvaluateError::Dialog { .. } => {
+                false
+            }
             EvaluateError::TimedOut(expiry) | EvaluateError::Aborted(expiry) => expiry.phase != Phase::Queued,
-            EvaluateError::Dialog { .. } => false,
             _ => true,
         },
         TabError::File(error) => !matches!(
@@ -171,7 +172,9 @@ fn navigation(error: NavigateError, known_dead: bool) -> Told {
 /// What programs can read of it.
 fn detail(error: &TabError) -> Value {
     match error {
-        TabError::BadInput { field, .. } => json!({ "field": field }),
+        TabError::BadInput { field, .. } | TabError::Act(ActError::Invalid { field, .. }) => {
+            json!({ "field": argument(field) })
+        }
         TabError::BadBudget(_) => json!({ "field": "timeout_ms" }),
         TabError::BadUrl(_) => json!({ "field": "url" }),
         TabError::Overloaded { limit, max, retry_after_ms } => {
@@ -188,7 +191,6 @@ fn detail(error: &TabError) -> Value {
         }
         TabError::Act(ActError::Covered { by, .. }) => json!({ "covered_by": by }),
         TabError::Act(ActError::Disabled { by, .. }) => json!({ "disabled_by": by }),
-        TabError::Act(ActError::Invalid { field, .. }) => json!({ "field": field }),
         TabError::Wait(late) => Value::Object(members(late)),
         TabError::File(error) => file(error),
         TabError::Evaluate(EvaluateError::Threw(thrown)) => json!(thrown),
@@ -200,6 +202,16 @@ fn detail(error: &TabError) -> Value {
             json!({ "net_error": net_error, "class": class, "may_pass": class.may_pass() })
         }
         _ => Value::Null,
+    }
+}
+
+/// A field of the tree as the tools name it.
+fn argument(field: &str) -> &str {
+    match field {
+        "fn" => "function",
+        "values" => "label",
+        "dx, dy" => "delta_y",
+        other => other,
     }
 }
 

@@ -10,7 +10,7 @@ use super::home::Home;
 use super::server::Server;
 
 /// How long a session lives of which nothing is heard, and with it its tabs. A person may have gone for lunch.
-const IDLE: Duration = Duration::from_mins(60);
+const IDLE: Duration = Duration::from_hours(1);
 
 /// The tools over streamable HTTP. Who may call is for the server to check that it is mounted in.
 pub fn service(home: Home) -> StreamableHttpService<Server, LocalSessionManager> {

@@ -144,7 +144,6 @@ fn check_value(arg: &Arg, value: &Value) -> Result<(), Wrong> {
         (Kind::Text(most) | Kind::Verbatim(most), Value::String(text)) if text.len() > most => {
             wrong(format!("has {} bytes, over the limit of {most}", text.len()))
         }
-        (Kind::Text(_) | Kind::Verbatim(_), Value::String(_)) => Ok(()),
         (Kind::OneOf(words), Value::String(text)) if words.contains(&text.as_str()) => Ok(()),
         (Kind::OneOf(words), value) => {
             let given = value.as_str().unwrap_or_default();
@@ -152,7 +151,9 @@ fn check_value(arg: &Arg, value: &Value) -> Result<(), Wrong> {
             let message = format!("{name} must be one of {}, got {}", words.join(", "), shown(value));
             Err(Wrong { message, detail: json!({ "field": name, "nearest": nearest, "allowed": words }) })
         }
-        (Kind::Flag, Value::Bool(_)) | (Kind::Arguments, Value::Object(_)) => Ok(()),
+        (Kind::Text(_) | Kind::Verbatim(_), Value::String(_))
+        | (Kind::Flag, Value::Bool(_))
+        | (Kind::Arguments, Value::Object(_)) => Ok(()),
         (Kind::Whole(least, most), value) => match whole(value) {
             Some(number) if (least..=most).contains(&number) => Ok(()),
             _ => wrong(format!("must be an integer from {least} to {most}, got {}", shown(value))),
@@ -162,15 +163,15 @@ fn check_value(arg: &Arg, value: &Value) -> Result<(), Wrong> {
             if items.is_empty() || items.len() > most {
                 return wrong(format!("must be a list of 1 to {most} texts, got {}", items.len()));
             }
-            match items.iter().all(Value::is_string) {
-                true => Ok(()),
-                false => wrong("must be a list of texts".into()),
+            if !items.iter().all(Value::is_string) {
+                return wrong("must be a list of texts".into());
             }
+            Ok(())
         }
-        (Kind::Value, Value::Object(_)) => {
-            wrong("must be text, a number, true, false, null or a list".into())
-        }
-        (Kind::Value, _) => Ok(()),
+        (Kind::Value, value) => match value {
+            Value::Object(_) => wrong("must be text, a number, true, false, null or a list".into()),
+            _ => Ok(()),
+        },
         (Kind::Object(members), Value::Object(given)) => check_members(name, &[members], given),
         (Kind::Objects(members, most), Value::Array(items)) => {
             if items.is_empty() || items.len() > most {
@@ -238,7 +239,7 @@ mod tests {
         may("fields", Kind::Objects(&[must("value", Kind::Value, "")], 2), ""),
     ];
 
-    fn wrong(given: Value) -> Wrong {
+    fn wrong(given: &Value) -> Wrong {
         check("a_tool", &[ARGS], given.as_object().cloned().unwrap()).unwrap_err()
     }
 
@@ -269,10 +270,10 @@ mod tests {
                 "fields[0] has no argument \"valu\"",
             ),
         ] {
-            let said = wrong(given.clone()).message;
+            let said = wrong(&given).message;
             assert!(said.starts_with(message), "{given}: {said}");
         }
-        assert_eq!(wrong(json!({ "ref": "e1", "mode": "fats" })).detail["nearest"], "fast");
+        assert_eq!(wrong(&json!({ "ref": "e1", "mode": "fats" })).detail["nearest"], "fast");
     }
 
     #[test]

@@ -1,24 +1,23 @@
 //! An action, and what the page saw of it.
 
 use serde_json::{Map, Value, json};
-use tabvisor_actors::{Act, Acted, StepKind};
+use tabvisor_actors::{Act, Acted};
 use tabvisor_page::act::{Effect, InputSeen, Observed};
 
+use super::super::args::Args;
 use super::super::call::{Call, Outcome, short};
 use super::super::codes;
 use super::super::envelope::{Told, members};
-use super::{Answer, Read};
+use super::Answer;
 
 /// How many tabs and downloads are told.
 const MOST: usize = 10;
 
 /// A tool that does what a user does.
-pub(super) fn acts(call: Call, read: Read) -> Answer {
+pub(super) fn acts(call: Call, read: fn(&Args) -> Result<Act, Box<Told>>) -> Answer {
     Box::pin(async move {
-        match read(&call.args)? {
-            StepKind::Act(act) => act_on(&call, act).await,
-            other => Err(super::super::failure::refused("internal", format!("no action: {other:?}"))),
-        }
+        let act = read(&call.args)?;
+        act_on(&call, act).await
     })
 }
 
@@ -96,7 +95,7 @@ fn summary(name: &str, observed: &Observed) -> String {
             }
         }
         Some(InputSeen::Key(key)) => {
-            words.push(format!("{} {}", key.chord, if key.seen { "was seen" } else { "was not seen" }))
+            words.push(format!("{} {}", key.chord, if key.seen { "was seen" } else { "was not seen" }));
         }
         Some(InputSeen::Choice(choice)) => {
             let now = if choice.reverted { "the page undid it; selected are" } else { "selected are" };

@@ -32,10 +32,10 @@ pub(super) const TOOLS: &[Spec] = &[Spec {
     ],
     budget: Within::Evaluate,
     run: evaluate,
-    step: Some(read),
+    step: Some(|args| Ok(StepKind::Evaluate(request(args)))),
 }];
 
-fn read(args: &Args) -> Result<StepKind, Box<Told>> {
+fn request(args: &Args) -> EvaluateRequest {
     let engine = match args.text("engine").as_deref() {
         Some("cdp") => Engine::Cdp,
         Some("page") => Engine::Page,
@@ -44,16 +44,12 @@ fn read(args: &Args) -> Result<StepKind, Box<Told>> {
     let most = args.whole("max_bytes").and_then(|it| usize::try_from(it).ok()).unwrap_or(BYTES);
     let function = args.verbatim("function").unwrap_or_default();
     let on = args.text("ref").map(On::Ref);
-    let request =
-        EvaluateRequest { on, engine, max_result_bytes: Some(most), ..EvaluateRequest::new(function) };
-    Ok(StepKind::Evaluate(request))
+    EvaluateRequest { on, engine, max_result_bytes: Some(most), ..EvaluateRequest::new(function) }
 }
 
 fn evaluate(call: Call) -> Answer {
     Box::pin(async move {
-        let StepKind::Evaluate(request) = read(&call.args)? else {
-            return Err(refused("internal", "no script"));
-        };
+        let request = request(&call.args);
         if !call.home.evaluate_enabled() {
             return Err(refused("evaluate_disabled", DISABLED));
         }
@@ -98,9 +94,10 @@ pub(super) fn told(evaluated: &Evaluated) -> Told {
         (Some(_), None, _) => format!("a value of type {}", value.kind),
         (None, None, _) => value.kind.clone(),
     };
-    let mut told = match is_whole {
-        true => Told::seen(Route::Page, "the value came from the page", summary),
-        false => Told::new(Effect::Partial, Route::Page, summary),
+    let mut told = if is_whole {
+        Told::seen(Route::Page, "the value came from the page", summary)
+    } else {
+        Told::new(Effect::Partial, Route::Page, summary)
     };
     told.text = raw.map(str::to_owned);
     told.observed = observed;

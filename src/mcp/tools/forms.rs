@@ -26,7 +26,7 @@ pub(super) const TOOLS: &[Spec] = &[
         ],
         budget: Within::Action,
         run: |call| acts(call, select),
-        step: Some(select),
+        step: Some(|args| select(args).map(StepKind::Act)),
     },
     Spec {
         name: "browser_check",
@@ -35,8 +35,8 @@ pub(super) const TOOLS: &[Spec] = &[
         on_tab: true,
         args: &[must("ref", Kind::Text(64), ""), may("checked", Kind::Flag, "")],
         budget: Within::Action,
-        run: |call| acts(call, check),
-        step: Some(check),
+        run: |call| acts(call, |args| Ok(check(args))),
+        step: Some(|args| Ok(StepKind::Act(check(args)))),
     },
     Spec {
         name: "browser_fill_form",
@@ -46,28 +46,28 @@ pub(super) const TOOLS: &[Spec] = &[
         on_tab: true,
         args: &[must("fields", Kind::Objects(FIELD, 50), "")],
         budget: Within::Action,
-        run: |call| acts(call, fill),
-        step: Some(fill),
+        run: |call| acts(call, |args| Ok(fill(args))),
+        step: Some(|args| Ok(StepKind::Act(fill(args)))),
     },
 ];
 
-fn select(args: &Args) -> Result<StepKind, Box<Told>> {
+fn select(args: &Args) -> Result<Act, Box<Told>> {
     let (by, options) = match (args.options("label")?, args.options("value")?) {
         (Some(labels), None) => (OptionName::Label, labels),
         (None, Some(values)) => (OptionName::Value, values),
         _ => return Err(wrong("label", "label or value is needed; give one of them")),
     };
-    Ok(StepKind::Act(Act::Select { on: args.element(), options, by }))
+    Ok(Act::Select { on: args.element(), options, by })
 }
 
-fn check(args: &Args) -> Result<StepKind, Box<Told>> {
-    Ok(StepKind::Act(Act::Check { on: args.element(), checked: args.flag("checked").unwrap_or(true) }))
+fn check(args: &Args) -> Act {
+    Act::Check { on: args.element(), checked: args.flag("checked").unwrap_or(true) }
 }
 
-fn fill(args: &Args) -> Result<StepKind, Box<Told>> {
+fn fill(args: &Args) -> Act {
     let field = |mut field: serde_json::Map<String, Value>| {
         let element = field.get("ref").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
         (Named::Ref(element), field.remove("value").unwrap_or_default())
     };
-    Ok(StepKind::Act(Act::Fill { fields: args.objects("fields").into_iter().map(field).collect() }))
+    Act::Fill { fields: args.objects("fields").into_iter().map(field).collect() }
 }

@@ -29,8 +29,8 @@ pub(super) const TOOLS: &[Spec] = &[
             may("replace", Kind::Flag, ""),
         ],
         budget: Within::Action,
-        run: |call| acts(call, type_text),
-        step: Some(type_text),
+        run: |call| acts(call, |args| Ok(type_text(args))),
+        step: Some(|args| Ok(StepKind::Act(type_text(args)))),
     },
     Spec {
         name: "browser_press_key",
@@ -40,29 +40,29 @@ pub(super) const TOOLS: &[Spec] = &[
         args: &[must("key", Kind::Verbatim(64), ""), may("ref", Kind::Text(64), "")],
         budget: Within::Action,
         run: |call| acts(call, press),
-        step: Some(press),
+        step: Some(|args| press(args).map(StepKind::Act)),
     },
 ];
 
-fn type_text(args: &Args) -> Result<StepKind, Box<Told>> {
+fn type_text(args: &Args) -> Act {
     let mode = match args.text("mode").as_deref() {
         Some("keystrokes") => TypeMode::Keystrokes,
         Some("set_value") => TypeMode::SetValue,
         _ => TypeMode::InsertText,
     };
-    Ok(StepKind::Act(Act::Type {
+    Act::Type {
         on: args.element(),
         text: args.verbatim("text").unwrap_or_default(),
         mode,
         replace: args.flag("replace").unwrap_or(false),
         submit: false,
         delay: Duration::ZERO,
-    }))
+    }
 }
 
-fn press(args: &Args) -> Result<StepKind, Box<Told>> {
+fn press(args: &Args) -> Result<Act, Box<Told>> {
     let key =
         args.verbatim("key").filter(|key| !key.is_empty()).ok_or_else(|| wrong("key", "key is empty"))?;
     let chord = Chord::read("key", &key, false).map_err(|why| wrong("key", why))?;
-    Ok(StepKind::Act(Act::Press { chord, on: args.named(), hold_for: Duration::ZERO }))
+    Ok(Act::Press { chord, on: args.named(), hold_for: Duration::ZERO })
 }

@@ -1,7 +1,7 @@
 //! `browser_navigate`, `browser_back`, `browser_forward`, `browser_reload`: where a tab goes.
 
 use serde_json::json;
-use tabvisor_actors::Arrived;
+use tabvisor_actors::{Arrived, StepKind};
 use tabvisor_page::act::{Effect, Route};
 use tabvisor_page::navigate::{Landed, Move, WaitUntil, check_url};
 
@@ -14,7 +14,6 @@ use super::super::envelope::Told;
 use super::super::failure;
 use super::super::schema::{Arg, Kind, may, must};
 use super::{Answer, files, tabs};
-use tabvisor_actors::StepKind;
 
 const UNTIL: Arg = may("wait_until", Kind::OneOf(&["commit", "domcontentloaded", "load"]), "");
 

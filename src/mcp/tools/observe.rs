@@ -1,5 +1,7 @@
 //! `browser_console`, `browser_requests`: what a page said, and what it asked for.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 use tabvisor_page::act::Route;
 use tabvisor_page::observe::{ConsoleMessage, Heard, Level, Request, Uncaught};
@@ -132,7 +134,7 @@ fn listed<T>(
     let left = heard.rows.len() - rows.len();
     let mut summary = format!("{} {name}", rows.len());
     if left > 0 {
-        summary.push_str(&format!(", {left} older ones left out (limit)"));
+        let _ = write!(summary, ", {left} older ones left out (limit)");
     }
     let mut told = Told::seen(Route::Cdp, "heard from the page as it happened", summary)
         .with(name, rows.iter().map(row).collect::<Vec<_>>())

@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[Spec] = &[
         ],
         budget: Within::Action,
         run: |call| acts(call, click),
-        step: Some(click),
+        step: Some(|args| click(args).map(StepKind::Act)),
     },
     Spec {
         name: "browser_pointer",
@@ -57,11 +57,11 @@ pub(super) const TOOLS: &[Spec] = &[
         ],
         budget: Within::Action,
         run: |call| acts(call, pointer),
-        step: Some(pointer),
+        step: Some(|args| pointer(args).map(StepKind::Act)),
     },
 ];
 
-fn click(args: &Args) -> Result<StepKind, Box<Told>> {
+fn click(args: &Args) -> Result<Act, Box<Told>> {
     let button = match args.text("button").as_deref() {
         Some("middle") => Button::Middle,
         Some("right") => Button::Right,
@@ -71,21 +71,21 @@ fn click(args: &Args) -> Result<StepKind, Box<Told>> {
     clicked(args, button, count)
 }
 
-fn clicked(args: &Args, button: Button, count: u8) -> Result<StepKind, Box<Told>> {
+fn clicked(args: &Args, button: Button, count: u8) -> Result<Act, Box<Told>> {
     let at = needed(args)?;
     let by_events = args.text("input_route").as_deref() == Some("dom_event");
     if by_events && matches!(at, At::Point(_)) {
         return Err(wrong("input_route", "dom_event needs the ref of an element"));
     }
     let click = Click { button, count, modifiers: args.modifiers()?, ..Click::default() };
-    Ok(StepKind::Act(Act::Click { at, click, by_events }))
+    Ok(Act::Click { at, click, by_events })
 }
 
 fn needed(args: &Args) -> Result<At, Box<Told>> {
     args.place()?.ok_or_else(|| wrong("ref", "ref is needed, or x and y"))
 }
 
-fn pointer(args: &Args) -> Result<StepKind, Box<Told>> {
+fn pointer(args: &Args) -> Result<Act, Box<Told>> {
     let action = args.text("action").unwrap_or_default();
     let alone = |names: &[&str], of: &str| match names.iter().find(|name| args.has(name)) {
         Some(name) if action != of => Err(wrong(name, format!("{name} is for action={of}"))),
@@ -103,7 +103,7 @@ fn pointer(args: &Args) -> Result<StepKind, Box<Told>> {
         }
         _ => {}
     }
-    Ok(StepKind::Act(match action.as_str() {
+    Ok(match action.as_str() {
         "hover" => Act::Hover { at: needed(args)?, modifiers: args.modifiers()? },
         "scroll" => {
             let by = Scroll {
@@ -120,7 +120,7 @@ fn pointer(args: &Args) -> Result<StepKind, Box<Told>> {
             None => return Err(wrong("ref", "scroll_into_view needs ref")),
         },
         _ => Act::Drag { from: needed(args)?, to: destination(args)? },
-    }))
+    })
 }
 
 fn destination(args: &Args) -> Result<At, Box<Told>> {
@@ -136,17 +136,14 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn read(read: super::super::Read, given: Value) -> Result<StepKind, String> {
+    fn read(read: fn(&Args) -> Result<Act, Box<Told>>, given: Value) -> Result<Act, String> {
         let Value::Object(given) = given else { panic!("no object") };
         read(&Args::from(given)).map_err(|told| told.summary)
     }
 
     #[test]
     fn places_are_said_in_one_way() {
-        assert!(matches!(
-            read(click, json!({ "ref": "e1" })),
-            Ok(StepKind::Act(Act::Click { by_events: false, .. }))
-        ));
+        assert!(matches!(read(click, json!({ "ref": "e1" })), Ok(Act::Click { by_events: false, .. })));
         for (given, why) in [
             (json!({}), "ref is needed"),
             (json!({ "ref": "e1", "x": 1, "y": 2 }), "two places"),

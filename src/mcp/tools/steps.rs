@@ -1,5 +1,7 @@
 //! `browser_steps`: several tools in one call, one after the other, as long as nothing comes in between.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 use tabvisor_actors::{Step, StepDone, StepKind, StepResult, Stepped, Steps, Stopped};
 use tabvisor_page::act::{Effect, Route};
@@ -110,11 +112,12 @@ fn told(call: &Call, names: &[&str], Stepped { results, stopped }: Stepped) -> T
     let mut summary = format!("{done} of {} steps", names.len());
     if let Some(stopped) = &stopped {
         let reason = json!(stopped.reason);
-        summary.push_str(&format!(
+        let _ = write!(
+            summary,
             ", stopped by {} behind step {}",
             reason.as_str().unwrap_or_default(),
             stopped.after_action
-        ));
+        );
         worst = Status::Partial;
         effect = Effect::Partial;
     }

@@ -44,9 +44,11 @@ pub(super) const TOOLS: &[Spec] = &[Spec {
 fn tabs(call: Call) -> Answer {
     Box::pin(async move {
         let action = call.args.text("action").unwrap_or_else(|| "list".into());
-        let belongs = |name: &str, to: &[&str]| match call.args.has(name) && !to.contains(&action.as_str()) {
-            true => Err(wrong(name, format!("{name} is for action={}", to.join(" or ")))),
-            false => Ok(()),
+        let belongs = |name: &str, to: &[&str]| {
+            if call.args.has(name) && !to.contains(&action.as_str()) {
+                return Err(wrong(name, format!("{name} is for action={}", to.join(" or "))));
+            }
+            Ok(())
         };
         belongs("url", &["open", "restart"])?;
         belongs("keep", &["open", "select"])?;

@@ -35,10 +35,10 @@ pub(super) const TOOLS: &[Spec] = &[Spec {
     ],
     budget: Within::Wait,
     run: wait,
-    step: Some(read),
+    step: Some(|args| read(args).map(StepKind::Wait)),
 }];
 
-fn read(args: &Args) -> Result<StepKind, Box<Told>> {
+fn read(args: &Args) -> Result<Wait, Box<Told>> {
     let load = match args.text("load_state").as_deref() {
         Some("load") => Some(LoadState::Load),
         Some("domcontentloaded") => Some(LoadState::DomContentLoaded),
@@ -61,13 +61,13 @@ fn read(args: &Args) -> Result<StepKind, Box<Told>> {
             "browser_wait needs one of time_ms, text, text_gone, selector, ref, url, load_state, function",
         )),
         Err(TabError::BadInput { field, why }) => Err(wrong(field, format!("{field} {why}"))),
-        _ => Ok(StepKind::Wait(wait)),
+        _ => Ok(wait),
     }
 }
 
 fn wait(call: Call) -> Answer {
     Box::pin(async move {
-        let StepKind::Wait(wait) = read(&call.args)? else { return Err(refused("internal", "no wait")) };
+        let wait = read(&call.args)?;
         if wait.function.is_some() && !call.home.evaluate_enabled() {
             return Err(refused("evaluate_disabled", DISABLED));
         }
