@@ -142,16 +142,15 @@ impl ServerHandler for Server {
         let span = tracing::info_span!("mcp", tool = spec.name);
         let told = tokio::select! {
             biased;
-            // What is dropped here is cancelled in the page. Nobody hears the answer.
+            // What is dropped here is cancelled in the page.
             () = context.ct.cancelled() => None,
             () = self.gone.cancelled() => None,
             told = self.told(spec, call).instrument(span) => Some(told),
         };
         drop(news);
-        match told {
-            Some(told) => Ok(told.into_result().into()),
-            None => Err(ErrorData::internal_error("the call was cancelled", None)),
-        }
+        // Nobody hears the answer to a call that was cancelled.
+        let told = told.unwrap_or_else(|| *failure::before(&TabError::Stopping));
+        Ok(told.into_result().into())
     }
 }
 

@@ -180,11 +180,12 @@ for (const version of ['2024-11-05', '2025-11-25']) {
   });
 }
 
-/** The inspector without its window. */
+/** The inspector without its window. It hands its own variables on, and one that tabvisor does not know is an error. */
 async function inspect(...args) {
   const here = dirname(fileURLToPath(import.meta.url));
   const inspector = join(here, '../node_modules/.bin/mcp-inspector');
-  const { stdout } = await promisify(execFile)(inspector, ['--cli', ...args], { maxBuffer: 16 << 20 });
+  const options = { env: { PATH: process.env.PATH, HOME: process.env.HOME }, maxBuffer: 16 << 20 };
+  const { stdout } = await promisify(execFile)(inspector, ['--cli', ...args], options);
   return JSON.parse(stdout);
 }
 
@@ -200,8 +201,9 @@ test('the inspector lists and calls over stdio', async t => {
 });
 
 test('the inspector lists and calls over streamable HTTP', async t => {
-  const service = await serve(t);
-  const where = [`${service.url}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${service.token}`];
+  // This inspector sends no headers.
+  const service = await serve(t, '--no-auth');
+  const where = [`${service.url}/mcp`];
   const { tools } = await inspect(...where, '--method', 'tools/list');
   assert.equal(tools.length, 24);
   const call = ['--method', 'tools/call', '--tool-name', 'browser_tabs', '--tool-arg', 'action=list'];

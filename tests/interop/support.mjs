@@ -80,7 +80,7 @@ export async function serve(test, ...flags) {
   const facts = JSON.parse(await written(ready, home, () => child.exitCode !== null).catch(error => {
     throw new Error(`${error.message}: ${said}`);
   }));
-  const token = readFileSync(facts.tokenFile, 'utf8').trim();
+  const token = facts.tokenFile ? readFileSync(facts.tokenFile, 'utf8').trim() : '';
   return { ...facts, token, child, home, stop: () => stopped(child, 'SIGTERM'), ...caller(facts.url, token) };
 }
 
