@@ -16,6 +16,8 @@ mod downloads;
 mod hostile;
 #[path = "chrome_facts/navigation.rs"]
 mod navigation;
+#[path = "chrome_facts/popups.rs"]
+mod popups;
 #[path = "chrome_facts/renderers.rs"]
 mod renderers;
 #[path = "chrome_facts/replies.rs"]
