@@ -11,6 +11,7 @@ mod dialogs;
 mod downloads;
 mod hostile;
 mod navigation;
+mod popups;
 mod renderers;
 mod replies;
 mod revival;

@@ -3,6 +3,7 @@
 //! One program: linking one for every file takes longer than running them. Every test has a Chromium of
 //! its own; `cargo nextest run -p tabvisor FILE::` runs those of a file.
 
+mod bad_input;
 mod cancel;
 mod chaos;
 mod chrome_facts;

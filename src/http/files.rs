@@ -115,7 +115,7 @@ pub(super) async fn download(
 ) -> Result<Response, ApiError> {
     let _work = service.work()?;
     let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let document = fields.truth("currentDocument").unwrap_or(false);
+    let document = fields.flag("currentDocument")?.unwrap_or(false);
     let (r#ref, expected, path) = (fields.text("ref")?, fields.text("expectedUrl")?, fields.text("path")?);
     match (document, &r#ref, &expected) {
         (true, None, None) => return Err(ApiError::about("expectedUrl", "expectedUrl is required")),

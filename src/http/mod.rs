@@ -100,7 +100,7 @@ pub fn router(service: Service) -> Router {
         .route("/set/{what}", post(settings::set))
         .route("/trace/{what}", post(state::no_trace))
         .route("/screencast", post(state::no_screencast))
-        .route("/highlight", post(state::no_highlight))
+        .route("/highlight", post(act::highlight))
         .route("/healthz", get(health::healthz));
     #[cfg(feature = "mcp")]
     {

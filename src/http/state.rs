@@ -304,11 +304,6 @@ pub(super) async fn no_screencast() -> ApiError {
     not_here("a screencast would keep the page rendering for as long as it is watched; use /screenshot")
 }
 
-/// Nothing is drawn into a page.
-pub(super) async fn no_highlight() -> ApiError {
-    not_here("nothing is drawn over a page; /screenshot with labels shows which element a ref names")
-}
-
 fn not_here(why: &str) -> ApiError {
     ApiError::new(StatusCode::NOT_IMPLEMENTED, format!("not available: {why}")).reason("not_implemented")
 }
