@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use tabvisor_cdp::budget::Budget;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -12,7 +13,7 @@ use crate::support;
 use support::mcp::{code, told};
 use support::served::{Served, serve, serve_with};
 use support::service::Home;
-use support::{Pages, eventually};
+use support::{Pages, eventually, secs};
 
 const ACCEPT: &str = "application/json, text/event-stream";
 
@@ -212,4 +213,28 @@ async fn what_is_configured_holds_for_the_tools() {
         "{long}"
     );
     served.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_is_open_holds_up_no_end() {
+    let home = Home::new();
+    let mut service = home.serve(&[]).await;
+    let address = service.http.address;
+    let bearer = format!("Bearer {}", service.http.token.as_ref().unwrap());
+    let all: Vec<_> = JSON.iter().copied().chain([("Authorization", bearer.as_str())]).collect();
+    let begun = send(address, "POST", &all, &initialize()).await;
+    let session = begun.header("mcp-session-id").unwrap();
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "GET /mcp HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\nAuthorization: {bearer}\r\nMcp-Session-Id: {session}\r\n\r\n"
+    );
+    socket.write_all(head.as_bytes()).await.unwrap();
+    let mut first = [0; 12];
+    socket.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    service.terminate().await;
+    let mut rest = Vec::new();
+    let ended = Budget::new(secs(5)).run(socket.read_to_end(&mut rest)).await;
+    assert!(ended.is_ok(), "the stream has ended");
+    home.assert_nothing_left();
 }

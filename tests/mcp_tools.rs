@@ -372,6 +372,10 @@ async fn whatever_is_wrong_with_arguments_is_a_refusal_that_names_it() {
         }
     }
     assert_eq!(agent.value(&tab, "log.length").await, 0, "nothing of it reached the page");
+    for arguments in [json!([]), json!("ref"), json!(5)] {
+        let none = agent.tool("browser_click", arguments).await;
+        assert_eq!((&none["status"], code(&none)), (&json!("refused"), "browser_invalid_argument"), "{none}");
+    }
     let unknown = agent.request("tools/call", json!({ "name": "browser_clik", "arguments": {} })).await;
     assert!(unknown["error"]["message"].as_str().unwrap().contains("browser_click"), "{unknown}");
     running.stop().await;

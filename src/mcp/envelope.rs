@@ -172,6 +172,19 @@ impl Told {
         matches!(self.status, Status::Refused | Status::Failed)
     }
 
+    /// Counts it, where it was refused for what the caller asked. What was overloaded is counted where that is
+    /// decided.
+    pub(super) fn count(&self) {
+        let reason = match self.refusal.as_ref().map(|it| it.code) {
+            Some("browser_invalid_argument") => "invalid",
+            Some("browser_navigation_blocked" | "browser_evaluate_disabled" | "browser_file_not_allowed") => {
+                "policy"
+            }
+            _ => return,
+        };
+        metrics::counter!("tabvisor_rejected_total", "reason" => reason).increment(1);
+    }
+
     /// The structured content.
     pub(super) fn structured(&self) -> Value {
         let mut all = Map::new();

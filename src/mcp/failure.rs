@@ -8,6 +8,7 @@ use tabvisor_page::navigate::{LoadFailure, NavigateError};
 
 use crate::{FileError, Retry, TabError};
 
+use super::call::short;
 use super::codes;
 use super::envelope::{Failure, Refusal, Told, members, ms};
 
@@ -18,6 +19,9 @@ const OTHER_TOOLS: [(&str, &str); 4] = [
     ("use upload", "use browser_set_input_files"),
     ("use click", "use browser_click"),
 ];
+
+/// How much of what a page threw is told.
+const STACK: usize = 4;
 
 /// A refusal in words of its own, for what is known before anything is asked of the tree.
 pub(super) fn refusal(reason: &str, message: impl Into<String>) -> Refusal {
@@ -34,12 +38,7 @@ pub(super) fn refused(reason: &str, message: impl Into<String>) -> Box<Told> {
 pub(super) fn before(error: &TabError) -> Box<Told> {
     let row = codes::of(error.kind());
     let next = row.next.to_owned();
-    Box::new(Told::refused(Refusal {
-        code: row.code,
-        message: error.to_string(),
-        detail: detail(error),
-        next,
-    }))
+    Box::new(Told::refused(Refusal { code: row.code, message: worded(error), detail: detail(error), next }))
 }
 
 /// A failure of a call on a tab. `known` tells that the tab was dead when it began.
@@ -78,11 +77,18 @@ fn other(error: TabError, known_dead: bool) -> Told {
     let row = codes::of(error.kind());
     Told::failed(Failure {
         code: row.code,
-        message: error.to_string(),
+        message: worded(&error),
         retryable: error.retry() == Retry::Later,
         detail: detail(&error),
         next: row.next,
     })
+}
+
+/// Its words, of which a page may have made some.
+fn worded(error: &TabError) -> String {
+    const MOST: usize = 1000;
+    let words = error.to_string();
+    if words.chars().nth(MOST).is_none() { words } else { words.chars().take(MOST).chain(['…']).collect() }
 }
 
 /// Names the tool for the element that this one is not for.
@@ -193,7 +199,13 @@ fn detail(error: &TabError) -> Value {
         TabError::Act(ActError::Disabled { by, .. }) => json!({ "disabled_by": by }),
         TabError::Wait(late) => Value::Object(members(late)),
         TabError::File(error) => file(error),
-        TabError::Evaluate(EvaluateError::Threw(thrown)) => json!(thrown),
+        TabError::Evaluate(EvaluateError::Threw(thrown)) => {
+            let stack: Vec<&str> = thrown.stack.lines().take(STACK).collect();
+            json!({
+                "name": thrown.name, "message": short(&thrown.message), "stack": short(&stack.join("\n")),
+                "later": thrown.later,
+            })
+        }
         TabError::Evaluate(EvaluateError::TimedOut(expiry) | EvaluateError::Aborted(expiry)) => {
             Value::Object(members(expiry))
         }

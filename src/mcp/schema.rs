@@ -50,6 +50,9 @@ pub(super) const fn must(name: &'static str, kind: Kind, about: &'static str) ->
     Arg { name, kind, required: true, about }
 }
 
+/// Nobody needs to be told of a maximum that is larger.
+const LARGE: u64 = 1_000_000;
+
 /// Longest part of an argument that is repeated in a refusal.
 const SHOWN: usize = 60;
 
@@ -73,6 +76,7 @@ fn property(arg: &Arg) -> Value {
         Kind::Text(_) | Kind::Verbatim(_) => json!({ "type": "string" }),
         Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
         Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Whole(least, LARGE..) => json!({ "type": "integer", "minimum": least }),
         Kind::Whole(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Kind::Number => json!({ "type": "number" }),
         Kind::Texts(most) => json!({ "type": "array", "items": { "type": "string" }, "maxItems": most }),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, ConstString, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -22,7 +23,7 @@ use super::connection::Connection;
 use super::envelope::{Refusal, Time, Told};
 use super::failure;
 use super::home::Home;
-use super::{codes, progress, schema};
+use super::{args, codes, progress, schema};
 
 /// What a model is told before it sees the tools.
 const INSTRUCTIONS: &str = "Drives browser tabs. Begin with browser_navigate (it opens a tab) or browser_tabs; read the page \
@@ -68,7 +69,10 @@ impl Server {
     async fn told(&self, spec: &'static Spec, call: Result<Call, Box<Told>>) -> Told {
         let call = match call {
             Ok(call) => call,
-            Err(told) => return *told,
+            Err(told) => {
+                told.count();
+                return *told;
+            }
         };
         let _work = match self.home.work() {
             Ok(work) => work,
@@ -78,6 +82,7 @@ impl Server {
         let told = (spec.run)(call).await;
         let mut told = told.unwrap_or_else(|told| *told);
         told.time = Some(Time::from(&budget));
+        told.count();
         super::record_overrun(&budget);
         told
     }
@@ -124,6 +129,25 @@ impl ServerHandler for Server {
         Ok(ListToolsResult::with_all_items(catalog::all().map(Spec::tool).collect()))
     }
 
+    /// A call whose arguments are no object does not even look like one to the protocol.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let name = request.params.as_ref().and_then(|params| params.get("name")?.as_str());
+        match name.and_then(catalog::find).filter(|_| request.method == CallToolRequestMethod::VALUE) {
+            Some(spec) => {
+                let wrong =
+                    args::wrong("arguments", format!("the arguments of {} must be an object", spec.name));
+                wrong.count();
+                let result = serde_json::to_value(wrong.into_result());
+                result.map(CustomResult::new).map_err(|why| ErrorData::internal_error(why.to_string(), None))
+            }
+            None => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+        }
+    }
+
     async fn call_tool(
         &self,
         params: CallToolRequestParams,
@@ -139,7 +163,8 @@ impl ServerHandler for Server {
         let news = context.meta.get_progress_token().zip(call.as_ref().ok()).map(|(token, call)| {
             task::spawn(progress::tell(context.peer.clone(), token, spec.name, call.budget.clone()))
         });
-        let span = tracing::info_span!("mcp", tool = spec.name);
+        let left = call.as_ref().map_or(0, |call| call.budget.left_ms());
+        let span = tracing::info_span!("request", action = spec.name, budget_ms = left);
         let told = tokio::select! {
             biased;
             // What is dropped here is cancelled in the page.
@@ -149,7 +174,7 @@ impl ServerHandler for Server {
         };
         drop(news);
         // Nobody hears the answer to a call that was cancelled.
-        let told = told.unwrap_or_else(|| *failure::before(&TabError::Stopping));
+        let told = told.unwrap_or_else(|| *failure::refused("aborted", "the call was cancelled"));
         Ok(told.into_result().into())
     }
 }
