@@ -301,6 +301,28 @@ async fn tabs_go_with_their_connection_unless_they_are_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_other_tab_takes_the_place_of_one_that_is_gone() {
+    let (running, pages) = (support::start().await, Pages::start().await);
+    let agent = Tools::of(&running).connect().await;
+    let first = agent.open(&pages.url("/acts")).await;
+    let plain = agent.find(&first, "\"Plain\"").await;
+    let second = agent.open(&pages.url("/acts")).await;
+    assert_eq!(agent.find(&second, "\"Plain\"").await, plain, "refs are of their tab");
+    agent.ok("browser_tabs", json!({ "action": "close", "tab_id": second })).await;
+    let refused = agent.tool("browser_click", json!({ "ref": plain })).await;
+    assert_eq!(
+        (&refused["status"], code(&refused)),
+        (&json!("refused"), "browser_tab_required"),
+        "{refused}"
+    );
+    assert!(refused["refusal"]["message"].as_str().unwrap().starts_with(&second), "{refused}");
+    let opened = agent.ok("browser_navigate", json!({ "url": pages.url("/ok") })).await;
+    assert_eq!(opened["observed"]["opened_tabs"].as_array().unwrap().len(), 1);
+    assert_eq!(agent.value(&first, "log.length").await, 0, "nothing was clicked");
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_load_tells_where_it_led() {
     let (running, pages) = (support::start().await, Pages::start().await);
     let agent = Tools::of(&running).connect().await;

@@ -53,10 +53,11 @@ async fn alone(loaded: Loaded) -> Result<ExitCode, Failure> {
     let served = tokio::select! {
         served = serve(&home, read, write) => served,
         () = signals.next() => Ok(()),
+        ended = supervisor.ended() => Err(std::io::Error::other(format!("the supervision tree has ended: {ended:?}"))),
     };
     supervisor.stop().await;
     drop(reaping);
-    served.map_err(|why| Failure::failed(format!("the client does not speak MCP: {why}")))?;
+    served.map_err(|why| Failure::failed(why.to_string()))?;
     Ok(ExitCode::SUCCESS)
 }
 

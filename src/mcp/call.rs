@@ -39,21 +39,25 @@ impl Call {
     pub(super) fn tab(&self) -> Result<TabRow, Box<Told>> {
         let row = match self.args.text("tab_id") {
             Some(text) => self.named(&text)?,
-            None => self
-                .current()
-                .ok_or_else(|| refused("tab_required", "this session has used no tab that is still there"))?,
+            None => self.current().ok_or_else(|| self.nothing_used())?,
         };
         self.check_target()?;
         self.connection.used(&self.session, row.tab_id);
         Ok(row)
     }
 
-    /// The tab of a call that names none.
+    /// The tab of a call that names none, if it is there.
     pub(super) fn current(&self) -> Option<TabRow> {
-        let mut rows = self.home.rows();
-        let tab = self.connection.current(&self.session, &rows)?;
-        let at = rows.iter().position(|row| row.tab_id == tab)?;
-        Some(rows.swap_remove(at))
+        let tab = self.connection.last(&self.session)?;
+        self.home.rows().into_iter().find(|row| row.tab_id == tab)
+    }
+
+    fn nothing_used(&self) -> Box<Told> {
+        let why = match self.connection.last(&self.session) {
+            Some(tab) => format!("{tab}, which was used last, is gone"),
+            None => "no tab was used in this session".into(),
+        };
+        refused("tab_required", why)
     }
 
     fn named(&self, text: &str) -> Result<TabRow, Box<Told>> {

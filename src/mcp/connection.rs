@@ -28,8 +28,8 @@ struct Session {
     opened: BTreeSet<TabId>,
     /// Those that outlive it.
     kept: BTreeSet<TabId>,
-    /// Those that it used, the last one at the end.
-    used: Vec<TabId>,
+    /// The one that it used last. A ref is a ref of its tab, so when that one is gone no other takes its place.
+    last: Option<TabId>,
 }
 
 impl Connection {
@@ -46,21 +46,17 @@ impl Connection {
         change(self.sessions().entry(session.to_owned()).or_default())
     }
 
-    /// The tab of a call that names none: the one that its session used last, of those that are there.
-    pub(super) fn current(&self, session: &str, rows: &[TabRow]) -> Option<TabId> {
+    /// The tab of a call that names none: the one that its session used last, which may be gone.
+    pub(super) fn last(&self, session: &str) -> Option<TabId> {
         if self.shared && session.is_empty() {
             return None;
         }
-        let there = |tab: &&TabId| rows.iter().any(|row| row.tab_id == **tab);
-        self.sessions().get(session)?.used.iter().rev().find(there).copied()
+        self.sessions().get(session)?.last
     }
 
     /// The tab is the last used one from now on.
     pub(super) fn used(&self, session: &str, tab: TabId) {
-        self.change(session, |it| {
-            it.used.retain(|other| *other != tab);
-            it.used.push(tab);
-        });
+        self.change(session, |it| it.last = Some(tab));
     }
 
     /// The session opened the tab.
@@ -78,7 +74,6 @@ impl Connection {
         for session in self.sessions().values_mut() {
             session.opened.remove(&tab);
             session.kept.remove(&tab);
-            session.used.retain(|other| *other != tab);
         }
     }
 

@@ -197,7 +197,11 @@ fn detail(error: &TabError) -> Value {
         }
         TabError::Act(ActError::Covered { by, .. }) => json!({ "covered_by": by }),
         TabError::Act(ActError::Disabled { by, .. }) => json!({ "disabled_by": by }),
-        TabError::Wait(late) => Value::Object(members(late)),
+        TabError::Wait(late) => {
+            let mut detail = members(late);
+            detail.insert("condition".into(), json!(argument(late.condition)));
+            Value::Object(detail)
+        }
         TabError::File(error) => file(error),
         TabError::Evaluate(EvaluateError::Threw(thrown)) => {
             let stack: Vec<&str> = thrown.stack.lines().take(STACK).collect();
@@ -218,9 +222,12 @@ fn detail(error: &TabError) -> Value {
 }
 
 /// A field of the tree as the tools name it.
-fn argument(field: &str) -> &str {
+pub(super) fn argument(field: &str) -> &str {
     match field {
         "fn" => "function",
+        "timeMs" => "time_ms",
+        "textGone" => "text_gone",
+        "loadState" => "load_state",
         "values" => "label",
         "dx, dy" => "delta_y",
         other => other,

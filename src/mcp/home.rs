@@ -49,7 +49,8 @@ enum Browser {
         _starting: Task<()>,
     },
     Runs(BrowserId),
-    None,
+    /// The service starts it.
+    Services,
 }
 
 type Outcome = watch::Receiver<Option<Result<BrowserId, StartError>>>;
@@ -88,7 +89,7 @@ impl Home {
         Self {
             inner: Arc::new(Inner {
                 supervisor: service.supervisor().clone(),
-                browser: Mutex::new(service.browser_id().map_or(Browser::None, Browser::Runs)),
+                browser: Mutex::new(Browser::Services),
                 budgets: service.budgets().clone(),
                 max_budget: service.max_budget(),
                 max_body_bytes: service.max_body_bytes(),
@@ -153,7 +154,8 @@ impl Home {
         match &*self.slot() {
             Browser::Runs(id) => Some(*id),
             Browser::Starting { outcome, .. } => outcome.borrow().as_ref()?.as_ref().ok().copied(),
-            Browser::NotYet(_) | Browser::None => None,
+            Browser::NotYet(_) => None,
+            Browser::Services => self.inner.service.as_ref()?.browser_id(),
         }
     }
 
@@ -190,7 +192,9 @@ impl Home {
         let mut slot = self.slot();
         let (config, spec) = match &*slot {
             Browser::Runs(id) => return Ok(*id),
-            Browser::None => return Err(None),
+            Browser::Services => {
+                return self.inner.service.as_ref().and_then(Service::browser_id).ok_or(None);
+            }
             Browser::Starting { outcome, .. } => return Err(Some(outcome.clone())),
             Browser::NotYet(config) => (config.clone(), config.browser_spec()),
         };

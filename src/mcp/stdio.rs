@@ -28,7 +28,7 @@ where
     let ended = match server.serve((input, write)).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(io::Error::other),
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-        Err(why) => Err(io::Error::other(why)),
+        Err(why) => Err(io::Error::other(format!("the client does not speak MCP: {why}"))),
     };
     connection.close(home.supervisor()).await;
     ended

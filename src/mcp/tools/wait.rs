@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use tabvisor_actors::{StepKind, Wait};
 use tabvisor_page::act::Route;
 
@@ -10,8 +11,8 @@ use crate::{LoadState, TabError};
 use super::super::args::{Args, wrong};
 use super::super::call::Call;
 use super::super::catalog::{Hints, Spec, Within};
-use super::super::envelope::{Told, members};
-use super::super::failure::refused;
+use super::super::envelope::Told;
+use super::super::failure::{argument, refused};
 use super::super::schema::{Kind, may};
 use super::Answer;
 
@@ -60,7 +61,10 @@ fn read(args: &Args) -> Result<Wait, Box<Told>> {
             "text",
             "browser_wait needs one of time_ms, text, text_gone, selector, ref, url, load_state, function",
         )),
-        Err(TabError::BadInput { field, why }) => Err(wrong(field, format!("{field} {why}"))),
+        Err(TabError::BadInput { field, why }) => {
+            let field = argument(field);
+            Err(wrong(field, format!("{field} {why}")))
+        }
         _ => Ok(wait),
     }
 }
@@ -79,12 +83,17 @@ fn wait(call: Call) -> Answer {
 
 /// What a wait saw.
 pub(super) fn told(waited: &tabvisor_actors::Waited) -> Told {
-    let held: Vec<&str> = waited.held.iter().map(|it| it.condition).collect();
-    let mut told = Told::seen(
-        Route::Page,
-        "the page was seen so",
-        format!("{} after {} ms", held.join(", "), waited.elapsed_ms),
-    );
-    told.observed = members(waited);
-    told
+    let held: Vec<Value> = waited
+        .held
+        .iter()
+        .map(|it| json!({ "condition": argument(it.condition), "elapsed_ms": it.elapsed_ms }))
+        .collect();
+    let names: Vec<&str> = waited.held.iter().map(|it| argument(it.condition)).collect();
+    let summary = format!("{} after {} ms", names.join(", "), waited.elapsed_ms);
+    let told = if names == ["time_ms"] {
+        Told::seen(Route::Browser, "the time has passed", summary)
+    } else {
+        Told::seen(Route::Page, "the page was seen so", summary)
+    };
+    told.with("held", held).with("elapsed_ms", waited.elapsed_ms)
 }
