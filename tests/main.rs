@@ -32,6 +32,8 @@ mod loss;
 mod mcp;
 mod mcp_http;
 mod mcp_process;
+mod mcp_refusals;
+mod mcp_tabs;
 mod mcp_tools;
 mod own_script_pays;
 mod recovery;

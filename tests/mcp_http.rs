@@ -42,9 +42,7 @@ impl Said {
     }
 }
 
-/// Sends a request with these headers, and reads until the answer is over.
-async fn send(address: std::net::SocketAddr, method: &str, headers: &[(&str, &str)], body: &str) -> Said {
-    let mut socket = TcpStream::connect(address).await.unwrap();
+fn request(address: std::net::SocketAddr, method: &str, headers: &[(&str, &str)], body: &str) -> String {
     let mut head =
         format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
     if !headers.iter().any(|(name, _)| *name == "Host") {
@@ -53,7 +51,13 @@ async fn send(address: std::net::SocketAddr, method: &str, headers: &[(&str, &st
     for (name, value) in headers {
         write!(head, "{name}: {value}\r\n").unwrap();
     }
-    socket.write_all(format!("{head}\r\n{body}").as_bytes()).await.unwrap();
+    format!("{head}\r\n{body}")
+}
+
+/// Sends a request with these headers, and reads until the answer is over.
+async fn send(address: std::net::SocketAddr, method: &str, headers: &[(&str, &str)], body: &str) -> Said {
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    socket.write_all(request(address, method, headers, body).as_bytes()).await.unwrap();
     let mut read = Vec::new();
     socket.read_to_end(&mut read).await.unwrap();
     let text = String::from_utf8_lossy(&read).into_owned();
@@ -132,21 +136,8 @@ async fn tabs_of_a_session_go_with_it() {
 async fn callers_without_sessions_name_their_tab_or_a_session() {
     let served = serve().await;
     let call = async |name: &str, arguments: Value| {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
-            "io.modelcontextprotocol/clientCapabilities": {},
-        });
-        let params = json!({ "name": name, "arguments": arguments, "_meta": meta });
-        let message = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });
-        let headers = [
-            JSON[0],
-            JSON[1],
-            ("MCP-Protocol-Version", "2026-07-28"),
-            ("Mcp-Method", "tools/call"),
-            ("Mcp-Name", name),
-        ];
-        let said = send(served.http.address, "POST", &headers, &message.to_string()).await;
+        let (headers, message) = stateless(name, &arguments);
+        let said = send(served.http.address, "POST", &headers, &message).await;
         assert_eq!(said.status, 200, "{said:?}");
         told(&said.message()["result"])
     };
@@ -163,7 +154,41 @@ async fn callers_without_sessions_name_their_tab_or_a_session() {
         (&json!("ok"), &mine["observed"]["tab_id"]),
         "{again}"
     );
+    // Who goes away cancels.
+    let counts = "async () => { for (;;) { window.count = (window.count || 0) + 1; await new Promise(go => setTimeout(go, 5)); } }";
+    let tab = mine["observed"]["tab_id"].as_str().unwrap();
+    let (headers, message) = stateless("browser_evaluate", &json!({ "tab_id": tab, "function": counts }));
+    let mut socket = TcpStream::connect(served.http.address).await.unwrap();
+    socket.write_all(request(served.http.address, "POST", &headers, &message).as_bytes()).await.unwrap();
+    let count = async || served.http.evaluate(tab, "window.count || 0").await["result"].as_u64().unwrap();
+    eventually("it counts", || async { (count().await > 3).then_some(()) }).await;
+    drop(socket);
+    let later = "new Promise(done => setTimeout(() => done(window.count), 200))";
+    eventually("it counts no more", || async {
+        let before = count().await;
+        (served.http.evaluate(tab, later).await["result"] == before).then_some(())
+    })
+    .await;
     served.stop().await;
+}
+
+/// A call of a client that has no session, as its headers and its body.
+fn stateless<'a>(name: &'a str, arguments: &Value) -> (Vec<(&'static str, &'a str)>, String) {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "name": name, "arguments": arguments, "_meta": meta });
+    let message = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });
+    let headers = vec![
+        JSON[0],
+        JSON[1],
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", "tools/call"),
+        ("Mcp-Name", name),
+    ];
+    (headers, message.to_string())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

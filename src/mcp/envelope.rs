@@ -137,13 +137,13 @@ impl Told {
 
     /// Nothing was sent.
     pub(super) fn refused(refusal: Refusal) -> Self {
-        let summary = format!("{}: {}", refusal.code, refusal.message);
+        let summary = refusal.code;
         Self { refusal: Some(refusal), ..Self::new(Effect::Refused, Route::Browser, summary) }
     }
 
     /// Something was sent.
     pub(super) fn failed(failure: Failure) -> Self {
-        let summary = format!("{}: {}", failure.code, failure.message);
+        let summary = failure.code;
         let told = Self::new(Effect::Unverifiable, Route::Page, summary);
         Self { status: Status::Failed, failure: Some(failure), ..told }
     }
@@ -216,13 +216,14 @@ impl Told {
 
     /// The same in few words.
     pub(super) fn words(&self) -> String {
-        let mut lines = vec![match (self.status, self.effect) {
-            (Status::Ok, Effect::Confirmed) => format!("ok: {}", self.summary),
-            (Status::Ok | Status::Partial, effect) => {
-                format!("{}, {}: {}", word(self.status), word(effect), self.summary)
-            }
-            (status, _) => format!("{}: {}", word(status), self.summary),
-        }];
+        let why = self.refusal.as_ref().map(|it| it.message.as_str());
+        let why = why.or(self.failure.as_ref().map(|it| it.message.as_str()));
+        let first = match (self.status, self.effect, why) {
+            (status, _, Some(why)) => format!("{}: {}: {why}", word(status), self.summary),
+            (Status::Ok, Effect::Confirmed, None) => format!("ok: {}", self.summary),
+            (status, effect, None) => format!("{}, {}: {}", word(status), word(effect), self.summary),
+        };
+        let mut lines = vec![first];
         let next = self.refusal.as_ref().map(|it| it.next.as_str());
         if let Some(next) = next.or(self.failure.as_ref().map(|it| it.next)) {
             lines.push(format!("next: {next}"));

@@ -122,12 +122,12 @@ fn evidence(name: &str) -> &'static str {
     match name {
         "click" => "the element got the click",
         "type" | "insert_text" => "the field was read back",
-        "press" => "the page saw the key go down",
+        "press" | "press_key" => "the page saw the key go down",
         "select" => "the selection was read back",
         "check" => "the state was read back",
-        "fill" => "every field was read back",
+        "fill" | "fill_form" => "every field was read back",
         "scroll" | "scroll_into_view" => "the place was measured afterwards",
-        "upload" => "the files were read back from the input",
+        "set_input_files" | "upload" => "the files were read back from the input",
         _ => "the element got the event",
     }
 }

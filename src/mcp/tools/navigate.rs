@@ -85,9 +85,14 @@ fn navigate(call: Call) -> Answer {
     Box::pin(async move {
         read(&call.args)?;
         let (url, until) = (call.args.text("url").unwrap_or_default(), until(&call.args));
+        let mut opened = None;
         if !call.args.has("tab_id") && call.current().is_none() {
             call.check_target()?;
-            return tabs::opened(&call, &url, until).await;
+            let told = tabs::opened(&call, "about:blank", WaitUntil::Commit).await?;
+            if told.is_bad() {
+                return Ok(told);
+            }
+            opened = told.observed.get("opened_tabs").cloned();
         }
         let before = call.tab()?;
         let arrived = call.supervisor().navigate_or_download(before.tab_id, &url, until, &call.budget).await;
@@ -100,7 +105,14 @@ fn navigate(call: Call) -> Answer {
                 told.with("downloads", [files::row(&download)])
             }
         });
-        Ok(call.settle(&before, told))
+        let mut told = call.settle(&before, told);
+        if let Ok(now) = call.supervisor().tab(before.tab_id) {
+            told = told.with("title", short(&now.title));
+        }
+        Ok(match opened {
+            Some(opened) => told.with("opened_tabs", opened),
+            None => told,
+        })
     })
 }
 

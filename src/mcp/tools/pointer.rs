@@ -138,7 +138,7 @@ mod tests {
 
     fn read(read: fn(&Args) -> Result<Act, Box<Told>>, given: Value) -> Result<Act, String> {
         let Value::Object(given) = given else { panic!("no object") };
-        read(&Args::from(given)).map_err(|told| told.summary)
+        read(&Args::from(given)).map_err(|told| told.words())
     }
 
     #[test]

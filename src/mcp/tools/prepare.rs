@@ -131,7 +131,7 @@ mod tests {
 
     fn read(given: Value) -> Result<Wish, String> {
         let Value::Object(given) = given else { panic!("no object") };
-        Wish::read(&Args::from(given)).map_err(|told| told.summary)
+        Wish::read(&Args::from(given)).map_err(|told| told.words())
     }
 
     #[test]

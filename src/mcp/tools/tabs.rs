@@ -151,7 +151,7 @@ pub(super) async fn opened(call: &Call, url: &str, until: WaitUntil) -> Outcome 
         Ok(row) => row,
         Err(error) => {
             let mut told = failure::told(error, false);
-            told.summary.push_str("; no tab was opened");
+            told.text = Some("no tab was opened".into());
             return Ok(told);
         }
     };
