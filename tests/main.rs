@@ -31,6 +31,7 @@ mod known_traps;
 mod loss;
 mod own_script_pays;
 mod recovery;
+mod remote;
 mod service;
 mod stalls;
 mod stuck_at_load;
