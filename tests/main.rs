@@ -37,6 +37,7 @@ mod mcp_tabs;
 mod mcp_tools;
 mod own_script_pays;
 mod recovery;
+mod remote;
 mod service;
 mod stalls;
 mod stuck_at_load;
