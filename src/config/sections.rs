@@ -186,6 +186,8 @@ pub struct ServerConfig {
     pub drain_ms: u64,
     /// Largest body of a request.
     pub max_body_bytes: usize,
+    /// Readers of `GET /events` at a time.
+    pub event_streams: usize,
 }
 
 impl Default for ServerConfig {
@@ -199,6 +201,7 @@ impl Default for ServerConfig {
             no_auth: false,
             drain_ms: 5_000,
             max_body_bytes: 1 << 20,
+            event_streams: 32,
         }
     }
 }

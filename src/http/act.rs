@@ -15,7 +15,7 @@ use super::dialogs::BrowserState;
 use super::error::{ApiError, Code};
 use super::fields::Fields;
 use super::kinds::{self, KINDS};
-use super::service::{Service, check_profile, is_internal};
+use super::service::{Service, is_internal};
 use super::{batch, body, json, record_overrun, wait};
 
 pub(super) const NO_SELECTOR: &str = "Error: 'selector' is not supported. Use 'ref' from snapshot instead.\n\n\
@@ -101,8 +101,8 @@ async fn do_it(
     let action = kinds::read(kind, fields)?;
     let budget = fields.budget(service.budgets().action(), service.max_budget())?;
     let target = fields.text("targetId")?;
-    check_profile(query, fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let profile = service.profile(query, fields)?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let name = action.name();
     let span = tracing::info_span!("request", action = name, %tab, budget_ms = budget.left_ms());
@@ -135,8 +135,8 @@ pub(super) fn answered(
 async fn close(service: &Service, query: &mut Fields, fields: &mut Fields) -> Result<Response, ApiError> {
     let budget = fields.budget(service.budgets().action(), service.max_budget())?;
     let target = fields.text("targetId")?;
-    check_profile(query, fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let profile = service.profile(query, fields)?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     service.supervisor().close(row.tab_id, &budget).await?;
     record_overrun(&budget);
     Ok(json(StatusCode::OK, &serde_json::json!({ "ok": true, "targetId": row.target_id })))
@@ -147,9 +147,9 @@ async fn evaluate(service: &Service, query: &mut Fields, fields: &mut Fields) ->
     if !service.evaluate_enabled() {
         return Err(ApiError::new(StatusCode::FORBIDDEN, DISABLED).code(Code::EvaluateDisabled));
     }
-    check_profile(query, fields)?;
+    let profile = service.profile(query, fields)?;
     let Asked { request, target, budget } = asked;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let span = tracing::info_span!("request", action = "evaluate", %tab, budget_ms = budget.left_ms());
     let outcome = service.supervisor().evaluate(tab, request, &budget).instrument(span).await;

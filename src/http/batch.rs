@@ -15,7 +15,7 @@ use super::dialogs::BrowserState;
 use super::error::{ApiError, Code};
 use super::fields::Fields;
 use super::kinds::{self, KINDS};
-use super::service::{Service, check_profile, is_internal};
+use super::service::{Service, is_internal};
 use super::{json, record_overrun, wait};
 
 /// As deep as batches are read; what may be is decided by [`Steps`].
@@ -86,11 +86,11 @@ pub(super) async fn batch(
     steps.check(max_script_bytes)?;
     let budget = fields.budget(default.min(service.max_budget()), service.max_budget())?;
     let target = fields.text("targetId")?;
-    check_profile(query, fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let profile = service.profile(query, fields)?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     for named in targets {
-        if service.find(&named).ok().map(|it| it.tab_id) != Some(tab) {
+        if profile.find(&named).ok().map(|it| it.tab_id) != Some(tab) {
             let error = "batched action targetId must match request targetId";
             return Err(ApiError::new(StatusCode::FORBIDDEN, error).code(Code::TargetIdMismatch));
         }

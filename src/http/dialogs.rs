@@ -14,7 +14,7 @@ use tracing::Instrument;
 use super::act::{ActedOn, acted_on};
 use super::error::ApiError;
 use super::fields::Fields;
-use super::service::{Service, check_profile};
+use super::service::Service;
 use super::{body, json, record_overrun};
 
 /// How long an answer that nobody needs yet is kept, unless the request says otherwise.
@@ -50,8 +50,8 @@ pub(super) async fn list(
     let mut query = Fields::of_query(query.as_deref());
     let target = query.text("targetId")?;
     let budget = query.budget(service.budgets().action(), service.max_budget())?;
-    check_profile(&mut query, &mut Fields::default())?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let profile = service.profile(&mut query, &mut Fields::default())?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     let browser_state = BrowserState::of(&service, &row);
     Ok(json(StatusCode::OK, &Answered { ok: true, tab: acted_on(&service, row), browser_state }))
 }
@@ -73,8 +73,8 @@ pub(super) async fn answer(
     let (id, target) = (fields.text("dialogId")?, fields.text("targetId")?);
     let armed_for = fields.budget(ARMED, service.max_budget().max(ARMED))?.total();
     let budget = Fields::default().budget(service.budgets().action().min(armed_for), service.max_budget())?;
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let profile = service.profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let span = tracing::info_span!("request", action = "dialog", %tab, budget_ms = budget.left_ms());
     let supervisor = service.supervisor();

@@ -18,7 +18,7 @@ use super::act::{ActedOn, acted_on, answered};
 use super::error::ApiError;
 use super::fields::Fields;
 use super::kept::{self, Kind};
-use super::service::{Service, check_profile};
+use super::service::Service;
 use super::{body, json, record_overrun};
 
 /// How long these may take, unless the request says otherwise.
@@ -47,8 +47,8 @@ impl Asked {
     ) -> Result<Self, ApiError> {
         let target = fields.text("targetId")?;
         let budget = fields.budget(default.min(service.max_budget()), service.max_budget())?;
-        check_profile(&mut Fields::of_query(query), fields)?;
-        let row = service.named_or_last(target.as_deref(), &budget).await?;
+        let profile = service.profile(&mut Fields::of_query(query), fields)?;
+        let row = profile.named_or_last(target.as_deref(), &budget).await?;
         Ok(Self { row, budget })
     }
 }

@@ -9,10 +9,12 @@
 //! |---|---|
 //! | `access`, `hosts` | who may call |
 //! | `service` | what the routes share |
+//! | `profiles`, `in_profile` | which browser it means, started when it is needed |
 //! | `body`, `fields`, `kinds` | what a request says |
 //! | `targets` | which tab it means |
 //! | `tabs`, `tab_action`, `recovery`, `act`, `wait`, `batch`, `navigate`, `snapshot`, `screenshot`, `files`, `dialogs` | the routes |
 //! | `observe`, `state`, `settings`, `health` | the routes |
+//! | `lifecycle`, `profile_list`, `doctor`, `events`, `tree` | the routes on browsers and the tree |
 //! | `kept` | where screenshots and PDFs are put |
 //! | `error`, `table` | what a failed request is answered with |
 
@@ -21,15 +23,21 @@ mod act;
 mod batch;
 mod body;
 mod dialogs;
+mod doctor;
 mod error;
+mod events;
 mod fields;
 mod files;
 mod health;
 mod hosts;
+mod in_profile;
 mod kept;
 mod kinds;
+mod lifecycle;
 mod navigate;
 mod observe;
+mod profile_list;
+mod profiles;
 mod recovery;
 mod screenshot;
 mod service;
@@ -40,6 +48,7 @@ mod tab_action;
 mod table;
 mod tabs;
 mod targets;
+mod tree;
 mod wait;
 
 use axum::Router;
@@ -60,6 +69,19 @@ pub use service::Service;
 /// The routes of `service`, behind its access checks.
 pub fn router(service: Service) -> Router {
     let mut routes = Router::new()
+        .route("/", get(lifecycle::status))
+        .route("/start", post(lifecycle::start))
+        .route("/stop", post(lifecycle::stop))
+        .route("/reset-profile", post(lifecycle::reset))
+        .route("/doctor", get(doctor::doctor))
+        .route("/profiles", get(profile_list::list))
+        // Of `POST` only: a profile may have one of these names.
+        .route("/profiles/create", post(profile_list::create).delete(profile_list::delete_create))
+        .route("/profiles/import", post(profile_list::not_here).delete(profile_list::delete_import))
+        .route("/profiles/{name}", delete(profile_list::delete))
+        .route("/system-profiles", get(profile_list::not_here))
+        .route("/system-profile-import/status", get(profile_list::not_here))
+        .route("/system-profile-import/dismiss", post(profile_list::not_here))
         .route("/tabs", get(tabs::list))
         // A tab may have the label `open`.
         .route("/tabs/open", post(tabs::open).delete(tabs::close_named_open))
@@ -99,6 +121,9 @@ pub fn router(service: Service) -> Router {
         .route("/trace/{what}", post(state::no_trace))
         .route("/screencast", post(state::no_screencast))
         .route("/highlight", post(state::no_highlight))
+        .route("/events", get(events::events))
+        .route("/supervisor", get(tree::supervisor))
+        .route("/readyz", get(tree::readyz))
         .route("/healthz", get(health::healthz));
     if service.has_metrics() {
         routes = routes.route("/metrics", get(health::metrics));

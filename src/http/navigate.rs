@@ -12,7 +12,7 @@ use tracing::Instrument;
 use super::act::{ActedOn, acted_on};
 use super::error::ApiError;
 use super::fields::Fields;
-use super::service::{Service, check_profile};
+use super::service::Service;
 use super::{body, json, record_overrun};
 
 /// Loads an address and answers once the page has loaded.
@@ -85,8 +85,8 @@ async fn load(
     };
     let target = fields.text("targetId")?;
     let budget = fields.budget(service.budgets().navigate(), service.max_budget())?;
-    check_profile(&mut Fields::of_query(query), &mut fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let profile = service.profile(&mut Fields::of_query(query), &mut fields)?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let name = if let To::Move(to) = &to { to.name() } else { "navigate" };
     let span = tracing::info_span!("request", action = name, %tab, budget_ms = budget.left_ms());

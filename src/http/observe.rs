@@ -15,7 +15,7 @@ use crate::TabError;
 use super::act::{ActedOn, acted_on};
 use super::error::ApiError;
 use super::fields::Fields;
-use super::service::{Service, check_profile};
+use super::service::Service;
 use super::{body, json, record_overrun};
 
 /// Characters of a body, unless the request says otherwise.
@@ -95,8 +95,8 @@ pub(super) async fn response_body(
     let max_chars = fields.positive("maxChars")?.unwrap_or(BODY_CHARS);
     let budget = fields.budget(service.budgets().navigate(), service.max_budget())?;
     let target = fields.text("targetId")?;
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let profile = service.profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let span = tracing::info_span!("request", action = "response", %tab, budget_ms = budget.left_ms());
     let waiting = service.supervisor().response(tab, &pattern, max_chars, &budget);
@@ -119,10 +119,10 @@ struct Told {
 async fn read(service: &Service, mut query: Fields) -> Result<Asked, ApiError> {
     let target = query.text("targetId")?;
     let budget = query.budget(service.budgets().action(), service.max_budget())?;
-    check_profile(&mut query, &mut Fields::default())?;
+    let profile = service.profile(&mut query, &mut Fields::default())?;
     let since = query.count("since")?;
     let clear = query.truth("clear").unwrap_or(false);
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     Ok(Asked { query, row, budget, since, clear })
 }
 

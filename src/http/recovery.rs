@@ -15,7 +15,8 @@ use tracing::Instrument;
 
 use super::error::ApiError;
 use super::fields::Fields;
-use super::service::{Service, check_profile};
+use super::in_profile::InProfile;
+use super::service::Service;
 use super::tabs::Tab;
 use super::targets::not_found;
 use super::{body, json, record_overrun};
@@ -46,10 +47,10 @@ pub(super) async fn show(
     RawQuery(query): RawQuery,
     target: Target,
 ) -> Result<Response, ApiError> {
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut Fields::default())?;
-    let row = named(&service, target)?;
+    let profile = service.profile(&mut Fields::of_query(query.as_deref()), &mut Fields::default())?;
+    let row = named(&profile, target)?;
     let last_recovery = service.supervisor().last_recovery(row.tab_id)?;
-    Ok(json(StatusCode::OK, &Row { tab: Tab::new(&service, row), last_recovery }))
+    Ok(json(StatusCode::OK, &Row { tab: Tab::new(&profile, row), last_recovery }))
 }
 
 /// Brings a tab back.
@@ -89,9 +90,9 @@ pub(super) async fn terminate(
     answer(&service, ended, &budget)
 }
 
-fn named(service: &Service, target: Target) -> Result<TabRow, ApiError> {
+fn named(profile: &InProfile, target: Target) -> Result<TabRow, ApiError> {
     let Path(target) = target.map_err(|_| not_found(""))?;
-    service.find(target.trim())
+    profile.find(target.trim())
 }
 
 fn asked(
@@ -104,8 +105,8 @@ fn asked(
     let mut query = Fields::of_query(query);
     let budget =
         if query.has("timeoutMs") { &query } else { &*fields }.budget(default, service.max_budget())?;
-    check_profile(&mut query, fields)?;
-    Ok((named(service, target)?, budget))
+    let profile = service.profile(&mut query, fields)?;
+    Ok((named(&profile, target)?, budget))
 }
 
 fn answer(

@@ -13,7 +13,7 @@ use super::act::{ActedOn, acted_on};
 use super::error::ApiError;
 use super::fields::Fields;
 use super::kept::{self, Kind};
-use super::service::{Service, check_profile};
+use super::service::Service;
 use super::{body, json, record_overrun};
 
 /// Quality of a JPEG.
@@ -46,8 +46,8 @@ pub(super) async fn screenshot(
     let asked = read(&mut fields)?;
     let target = fields.text("targetId")?;
     let budget = fields.budget(service.budgets().snapshot(), service.max_budget())?;
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let profile = service.profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let span = tracing::info_span!("request", action = "screenshot", %tab, budget_ms = budget.left_ms());
     let taken = service.supervisor().screenshot(tab, asked, &budget).instrument(span).await;

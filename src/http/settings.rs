@@ -10,7 +10,7 @@ use tracing::Instrument;
 
 use super::error::ApiError;
 use super::fields::Fields;
-use super::service::{Service, check_profile};
+use super::service::Service;
 use super::state::{Granting, grant_to};
 use super::{body, json, record_overrun};
 
@@ -34,8 +34,8 @@ pub(super) async fn set(
     let origin = fields.text("origin")?;
     let budget = fields.budget(service.budgets().action(), service.max_budget())?;
     let target = fields.text("targetId")?;
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let profile = service.profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let is_place = matches!(setting, Setting::Geolocation(Some(_)));
     let span = tracing::info_span!("request", action = "set", %tab, budget_ms = budget.left_ms());

@@ -16,7 +16,7 @@ use super::dialogs::BrowserState;
 use super::error::ApiError;
 use super::fields::Fields;
 use super::kept::{self, Kind};
-use super::service::{Service, check_profile};
+use super::service::Service;
 use super::{json, record_overrun};
 
 #[derive(Serialize)]
@@ -57,8 +57,8 @@ pub(super) async fn snapshot(
     let budget = query.budget_or(service.budgets().snapshot(), service.max_budget())?;
     let request = read(&mut query)?;
     request.check().map_err(TabError::from)?;
-    check_profile(&mut query, &mut Fields::default())?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let profile = service.profile(&mut query, &mut Fields::default())?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let list = request.format == Format::Aria;
     let span = tracing::info_span!("request", action = "snapshot", %tab, budget_ms = budget.left_ms());

@@ -17,7 +17,7 @@ use tracing::Instrument;
 use super::act::{ActedOn, acted_on};
 use super::error::ApiError;
 use super::fields::Fields;
-use super::service::{Service, check_profile};
+use super::service::Service;
 use super::{body, json, record_overrun};
 
 /// Most characters of a text, and how many without a word for it.
@@ -44,8 +44,8 @@ async fn tab_of(
         Some(target) => Some(target),
         None => query.text("targetId")?,
     };
-    check_profile(query, body)?;
-    Ok((service.named_or_last(target.as_deref(), &budget).await?, budget))
+    let profile = service.profile(query, body)?;
+    Ok((profile.named_or_last(target.as_deref(), &budget).await?, budget))
 }
 
 /// Body and query of a request.

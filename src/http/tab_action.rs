@@ -9,7 +9,8 @@ use tracing::Instrument;
 
 use super::error::ApiError;
 use super::fields::Fields;
-use super::service::{Service, check_profile};
+use super::in_profile::InProfile;
+use super::service::Service;
 use super::tabs::{Tab, bring_to_front};
 use super::targets::{Candidate, check_label};
 use super::{body, json, record_overrun};
@@ -32,41 +33,42 @@ pub(super) async fn act(
     let mut query = Fields::of_query(query.as_deref());
     Ok(match action.as_deref() {
         Some("list") => {
-            check_profile(&mut query, &mut fields)?;
-            let tabs: Vec<Tab> = service.tabs().into_iter().map(|row| Tab::new(&service, row)).collect();
+            let profile = service.profile(&mut query, &mut fields)?;
+            let tabs: Vec<Tab> = profile.tabs().into_iter().map(|row| Tab::new(&profile, row)).collect();
             json(StatusCode::OK, &json!({ "ok": true, "tabs": tabs }))
         }
         Some("new") => {
             let label = label(&mut fields)?;
-            check_profile(&mut query, &mut fields)?;
+            let profile = service.profile(&mut query, &mut fields)?;
             let span = tracing::info_span!("request", action = "open", budget_ms = budget.left_ms());
-            let opened = service.open("about:blank", &budget).instrument(span).await;
+            let opened = profile.open("about:blank", &budget).instrument(span).await;
             record_overrun(&budget);
             let row = opened?;
-            service.names().used(&Candidate::from(&row));
-            named(&service, row, label)
+            profile.names().used(&Candidate::from(&row));
+            named(&profile, row, label)
         }
         Some("label") => {
             let (target, label) = (fields.text("targetId")?, label(&mut fields)?);
             let Some((target, label)) = target.zip(label) else {
                 return Err(invalid("targetId and label are required"));
             };
-            check_profile(&mut query, &mut fields)?;
-            let row = service.find(&target)?;
-            named(&service, row, Some(label))
+            let profile = service.profile(&mut query, &mut fields)?;
+            let row = profile.find(&target)?;
+            named(&profile, row, Some(label))
         }
         Some("select") => {
-            let Some(row) = by_index(&service, &fields)? else {
+            let Some(index) = index(&fields)? else {
                 return Err(invalid("index is required").detail("field", "index"));
             };
-            check_profile(&mut query, &mut fields)?;
-            bring_to_front(&service, &row, &budget).await?;
+            let profile = service.profile(&mut query, &mut fields)?;
+            let row = at(&profile, index)?;
+            bring_to_front(&service, &profile, &row, &budget).await?;
             json(StatusCode::OK, &json!({ "ok": true, "targetId": row.target_id }))
         }
         Some("close") => {
-            let row = by_index(&service, &fields)?;
-            check_profile(&mut query, &mut fields)?;
-            let row = row.or_else(|| service.tabs().into_iter().next()).ok_or_else(not_found)?;
+            let index = index(&fields)?;
+            let profile = service.profile(&mut query, &mut fields)?;
+            let row = at(&profile, index.unwrap_or_default())?;
             let span = tracing::info_span!("request", action = "close", tab = %row.tab_id, budget_ms = budget.left_ms());
             let closed = service.supervisor().close(row.tab_id, &budget).instrument(span).await;
             record_overrun(&budget);
@@ -77,8 +79,8 @@ pub(super) async fn act(
     })
 }
 
-/// The tab at `index` of the list, the newest being the first; `None` if none is given.
-fn by_index(service: &Service, fields: &Fields) -> Result<Option<TabRow>, ApiError> {
+/// The `index` of the list that is meant; `None` if none is given.
+fn index(fields: &Fields) -> Result<Option<usize>, ApiError> {
     if !fields.has("index") {
         return Ok(None);
     }
@@ -87,18 +89,22 @@ fn by_index(service: &Service, fields: &Fields) -> Result<Option<TabRow>, ApiErr
             .reason("invalid_argument")
             .detail("field", "index")
     };
-    let index = fields.whole::<usize>("index").ok_or_else(wrong)?;
-    service.tabs().into_iter().nth(index).map(Some).ok_or_else(not_found)
+    fields.whole::<usize>("index").map(Some).ok_or_else(wrong)
 }
 
-fn not_found() -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, "tab not found").reason("tab_not_found")
+/// The tab there, the newest being the first.
+fn at(profile: &InProfile, index: usize) -> Result<TabRow, ApiError> {
+    let row = profile.tabs().into_iter().nth(index);
+    row.ok_or_else(|| match profile.browser() {
+        Some(_) => ApiError::new(StatusCode::NOT_FOUND, "tab not found").reason("tab_not_found"),
+        None => profile.not_running(),
+    })
 }
 
 /// Gives a tab its label and tells it.
-fn named(service: &Service, row: TabRow, label: Option<String>) -> Response {
+fn named(profile: &InProfile, row: TabRow, label: Option<String>) -> Response {
     if let Some(label) = label {
-        service.names().claim(label, row.tab_id);
+        profile.names().claim(label, row.tab_id);
     }
-    json(StatusCode::OK, &json!({ "ok": true, "tab": Tab::new(service, row) }))
+    json(StatusCode::OK, &json!({ "ok": true, "tab": Tab::new(profile, row) }))
 }

@@ -12,7 +12,8 @@ use tracing::Instrument;
 
 use super::error::ApiError;
 use super::fields::Fields;
-use super::service::{PROFILE, Service, check_profile};
+use super::in_profile::InProfile;
+use super::service::Service;
 use super::targets::{Candidate, check_label, not_found};
 use super::{body, json, record_overrun};
 
@@ -41,7 +42,7 @@ struct Opened {
     #[serde(flatten)]
     tab: Tab,
     ownership: Ownership,
-    resolved_profile: &'static str,
+    resolved_profile: String,
 }
 
 /// Whether a client may find this very tab again after it was restarted itself.
@@ -52,8 +53,8 @@ struct Ownership {
 }
 
 impl Tab {
-    pub(super) fn new(service: &Service, row: TabRow) -> Self {
-        let label = service.names().label(row.tab_id).map(str::to_owned);
+    pub(super) fn new(profile: &InProfile, row: TabRow) -> Self {
+        let label = profile.names().label(row.tab_id).map(str::to_owned);
         let suggested_target_id = label.clone().unwrap_or_else(|| row.tab_id.to_string());
         Self { row, r#type: "page", label, suggested_target_id }
     }
@@ -64,9 +65,9 @@ pub(super) async fn list(
     State(service): State<Service>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut Fields::default())?;
-    let running = service.browser().is_some();
-    let tabs = service.tabs().into_iter().map(|row| Tab::new(&service, row)).collect();
+    let profile = service.profile(&mut Fields::of_query(query.as_deref()), &mut Fields::default())?;
+    let running = profile.browser().is_some();
+    let tabs = profile.tabs().into_iter().map(|row| Tab::new(&profile, row)).collect();
     Ok(json(StatusCode::OK, &List { running, tabs }))
 }
 
@@ -84,20 +85,21 @@ pub(super) async fn open(
         check_label(label)?;
     }
     let budget = fields.budget(service.budgets().navigate(), service.max_budget())?;
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
+    let profile = service.profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
     let span = tracing::info_span!("request", action = "open", budget_ms = budget.left_ms());
-    let opened = service.open(&url, &budget).instrument(span).await;
+    let opened = profile.open(&url, &budget).instrument(span).await;
     record_overrun(&budget);
     let row = opened?;
     {
-        let mut names = service.names();
+        let mut names = profile.names();
         names.used(&Candidate::from(&row));
         if let Some(label) = label {
             names.claim(label, row.tab_id);
         }
     }
     let ownership = Ownership { status: "non-durable", reason: "browser-identity-unavailable" };
-    let opened = Opened { tab: Tab::new(&service, row), ownership, resolved_profile: PROFILE };
+    let opened =
+        Opened { tab: Tab::new(&profile, row), ownership, resolved_profile: profile.name().to_owned() };
     Ok(json(StatusCode::OK, &opened))
 }
 
@@ -115,19 +117,24 @@ pub(super) async fn focus(
             .detail("field", "targetId"));
     };
     let budget = fields.budget(service.budgets().action(), service.max_budget())?;
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
-    let row = service.find(&target)?;
-    bring_to_front(&service, &row, &budget).await?;
+    let profile = service.profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
+    let row = profile.find(&target)?;
+    bring_to_front(&service, &profile, &row, &budget).await?;
     Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": row.target_id })))
 }
 
-pub(super) async fn bring_to_front(service: &Service, row: &TabRow, budget: &Budget) -> Result<(), ApiError> {
+pub(super) async fn bring_to_front(
+    service: &Service,
+    profile: &InProfile,
+    row: &TabRow,
+    budget: &Budget,
+) -> Result<(), ApiError> {
     let span =
         tracing::info_span!("request", action = "focus", tab = %row.tab_id, budget_ms = budget.left_ms());
     let focused = service.supervisor().focus(row.tab_id, budget).instrument(span).await;
     record_overrun(budget);
     focused?;
-    service.names().used(&Candidate::from(row));
+    profile.names().used(&Candidate::from(row));
     Ok(())
 }
 
@@ -170,8 +177,8 @@ async fn close_named(service: &Service, query: Option<&str>, target: &str) -> Re
     let mut query = Fields::of_query(query);
     let budget = query.budget(service.budgets().action(), service.max_budget())?;
     let raw_only = query.text("targetIdMode")?.as_deref() == Some("raw");
-    check_profile(&mut query, &mut Fields::default())?;
-    let row = service.find(target)?;
+    let profile = service.profile(&mut query, &mut Fields::default())?;
+    let row = profile.find(target)?;
     if raw_only && row.target_id != target {
         return Err(not_found(target));
     }

@@ -12,7 +12,7 @@ use crate::{LoadState, TabError, Wait, Waited};
 use super::act::{ActedOn, acted_on, blocked};
 use super::error::{ApiError, Code};
 use super::fields::Fields;
-use super::service::{Service, check_profile};
+use super::service::Service;
 use super::{json, record_overrun};
 
 pub(super) const DISABLED: &str = "wait --fn is disabled by config (browser.evaluateEnabled=false).";
@@ -39,8 +39,8 @@ pub(super) async fn wait(
     }
     let budget = fields.budget(default_budget(service, &wait), service.max_budget())?;
     let target = fields.text("targetId")?;
-    check_profile(query, fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
+    let profile = service.profile(query, fields)?;
+    let row = profile.named_or_last(target.as_deref(), &budget).await?;
     let tab = row.tab_id;
     let span = tracing::info_span!("request", action = "wait", %tab, budget_ms = budget.left_ms());
     let outcome = service.supervisor().wait(tab, wait, &budget).instrument(span).await;
