@@ -37,8 +37,8 @@ stalls: chromium ## 24 tabs, 19 of them stuck: how late are the answers?
 
 soak: chromium ## 300 launches and stops, 30 SIGKILLs of the owner, an hour of chaos: is anything left?
 	TABVISOR_SOAK_LAUNCHES=300 TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor-cdp --release --test launch -- --nocapture
-	TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor --release --test service killed_service -- --nocapture
-	TABVISOR_CHAOS_S=3600 cargo test -p tabvisor --release --test chaos -- --nocapture
+	TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor --release --test e2e killed_service -- --nocapture
+	TABVISOR_CHAOS_S=3600 cargo test -p tabvisor --release --test e2e chaos:: -- --nocapture
 
 bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; answers after a death; restarts
 	cargo bench --bench evaluate --bench snapshot --bench loss --bench restart

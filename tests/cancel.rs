@@ -1,7 +1,7 @@
 //! Dropping the caller's future ends the script in the page and frees its link.
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use std::time::Duration;
 

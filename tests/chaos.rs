@@ -9,7 +9,7 @@
     reason = "a test: a panic is its way to fail, and it tells its numbers"
 )]
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

@@ -4,27 +4,18 @@
 //! public API.
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
-#[path = "chrome_facts/crashes.rs"]
 mod crashes;
-#[path = "chrome_facts/dialogs.rs"]
 mod dialogs;
-#[path = "chrome_facts/downloads.rs"]
 mod downloads;
-#[path = "chrome_facts/hostile.rs"]
 mod hostile;
-#[path = "chrome_facts/navigation.rs"]
 mod navigation;
-#[path = "chrome_facts/renderers.rs"]
+mod popups;
 mod renderers;
-#[path = "chrome_facts/replies.rs"]
 mod replies;
-#[path = "chrome_facts/revival.rs"]
 mod revival;
-#[path = "chrome_facts/scripts.rs"]
 mod scripts;
-#[path = "chrome_facts/waiting.rs"]
 mod waiting;
 
 use support::secs;

@@ -8,7 +8,7 @@
     reason = "a test: a panic is its way to fail, and it tells its numbers"
 )]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

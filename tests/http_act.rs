@@ -2,7 +2,7 @@
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use serde_json::{Value, json};
 use support::http::Answer;
@@ -192,4 +192,20 @@ async fn a_navigation_is_told_as_it_ended() {
     assert_eq!(navigate(json!({ "url": "file:///etc/passwd" })).await["reason"], "navigation_blocked");
     assert_eq!(navigate(json!({})).await.status, 400);
     stage.served.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_script_right_after_a_click_that_leaves_the_page_has_a_page_to_run_in() {
+    let served = serve().await;
+    let tab = served.open("/acts").await;
+    for _ in 0..5 {
+        let link = "() => { document.body.insertAdjacentHTML('afterbegin', '<a id=go href=/ok>Go</a>') }";
+        assert_eq!(served.http.evaluate(&tab, link).await.status, 200);
+        let clicked = json!({ "kind": "click", "targetId": tab, "selector": "#go" });
+        assert_eq!(served.http.act(clicked).await.status, 200);
+        assert_result(&served.http.evaluate(&tab, "document.title").await, "ok");
+        let row = served.http.row(&tab).await;
+        assert_eq!(row["url"], served.pages.url("/ok"), "{row}");
+    }
+    served.stop().await;
 }

@@ -2,7 +2,7 @@
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use serde_json::json;
 use support::ms;

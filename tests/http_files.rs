@@ -2,7 +2,7 @@
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 
@@ -219,6 +219,9 @@ async fn a_click_that_downloads_tells_the_file_and_a_wait_takes_it_where_it_is_w
         (&json!("report.txt"), &json!("completed"))
     );
     assert_eq!(text(&download["path"]), BODY);
+    // One that begins only when its server answers, which is after the click was seen.
+    let clicked = stage.click("Late").await;
+    assert_eq!(clicked["downloads"][0]["suggestedFilename"], "late.txt", "{clicked:?}");
     // One whose end was told is not waited for again; the next one is, also if it is in time for the wait only.
     let (http, tab) = (stage.served.http.clone(), stage.tab.clone());
     let waiting = task::spawn(async move {

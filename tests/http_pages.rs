@@ -3,7 +3,7 @@
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 
@@ -168,6 +168,10 @@ async fn what_a_script_throws_is_told_in_the_words_that_clients_know() {
     assert_eq!(failure(&answer), (500, None, Some("navigated")));
     let text = "Execution context was destroyed, most likely because of a navigation.";
     assert_eq!(answer.error(), format!("{PAGE}{text}"));
+    let details = &answer["details"];
+    assert_eq!(details["from"], served.pages.url("/ok"), "{answer:?}");
+    assert!(details["to"].is_null() || details["to"] == elsewhere, "{answer:?}");
+    assert!(details["next"].as_str().unwrap().contains("navigate"), "{answer:?}");
     // None of it has done the tab any harm.
     support::eventually("the new page is there", || async {
         let title = served.http.evaluate(&tab, "document.title").await;

@@ -2,7 +2,7 @@
 //! what happened, and nothing comes back silently.
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use std::time::Duration;
 

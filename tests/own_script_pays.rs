@@ -1,7 +1,7 @@
 //! Only its own script pays: an expiry never ends anybody else's.
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use support::{Pages, expiry, int, kind, ms, secs};
 use tabvisor::{Error, EvaluateError, Phase, TabError};

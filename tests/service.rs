@@ -3,7 +3,7 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -217,9 +217,15 @@ async fn the_command_line_acts_on_a_page_and_tells_what_the_page_saw() {
     };
     let (plain, field, choice, asks) =
         (named("\"Plain\""), named("\"Field\""), named("\"Choice\""), named("\"Asks\""));
+    let filled = json!([{ "ref": field, "value": "filled" }]).to_string();
     for (arguments, said) in [
+        (vec!["hover", &plain], format!("hovered ref {plain} on {url} (confirmed)\n")),
+        (vec!["scrollintoview", &plain], format!("scrolled ref {plain} into view on {url} (confirmed)\n")),
+        (vec!["highlight", &plain], format!("highlighted ref {plain} on {url} (unverifiable)\n")),
+        (vec!["fill", "--fields", &filled], format!("filled the fields on {url} (confirmed)\n")),
         (vec!["click", &plain], format!("clicked ref {plain} on {url} (confirmed)\n")),
         (vec!["type", &field, "-x", "--submit"], format!("typed into ref {field} on {url} (confirmed)\n")),
+        (vec!["highlight", "--clear"], format!("highlighted nothing on {url} (unverifiable)\n")),
         (vec!["press", "Enter"], format!("pressed Enter on {url} (confirmed)\n")),
         (vec!["select", &choice, "b"], format!("selected b in ref {choice} on {url} (confirmed)\n")),
         (vec!["click", &asks], "blocked by dialog d1 (confirm): really?\n".into()),

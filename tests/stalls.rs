@@ -2,7 +2,7 @@
 //! same scenario; here only what must hold on any machine is asserted.
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use support::stalls::{self, Stall};
 use support::{Pages, secs};

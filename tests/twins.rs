@@ -1,7 +1,7 @@
 //! Two tabs that show the same address: whatever happens to one of them, a tab is never taken for the other.
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
-mod support;
+use crate::support;
 
 use rustix::process::Signal;
 use support::{Pages, Running, kind, processes, secs};

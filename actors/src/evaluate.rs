@@ -18,10 +18,11 @@ use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
-use tabvisor_cdp::link::{LinkOptions, Purpose};
+use tabvisor_cdp::link::Purpose;
 use tabvisor_page::clock::PageClock;
 use tabvisor_page::evaluate::{self, Answered, EvaluateLink, Script, Surroundings};
 
+use crate::dial;
 use crate::shared::TabShared;
 
 /// Runs `script` on `link`, or on a new one.
@@ -59,14 +60,9 @@ pub(crate) async fn serve(
 
 /// Dials a link for evaluates on `tab` and attaches it; waits for a place among the dials.
 pub(crate) async fn dial(tab: &TabShared, budget: &Budget) -> Result<EvaluateLink, CdpError> {
-    let spent = |spent| CdpError::spent("connect", spent);
-    let place = budget.run(tab.browser.dials.acquire()).await.map_err(spent)?;
-    let address = tab.browser.address()?;
-    let mut options = LinkOptions::new(Purpose::Evaluate);
-    options.max_frame_bytes = tab.browser.limits.max_frame_bytes;
-    let link = EvaluateLink::dial(&address, &tab.browser.dial.get(), options, &tab.target, budget).await;
-    drop(place);
-    link
+    let options = dial::options(tab, Purpose::Evaluate);
+    let (link, session) = dial::attach(tab, options, budget).await?;
+    Ok(EvaluateLink::new(link, session))
 }
 
 /// How long a page counts as just brought back.

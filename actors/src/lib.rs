@@ -18,6 +18,7 @@
 
 mod action;
 mod browser;
+mod dial;
 mod dialog_watcher;
 pub mod error;
 mod evaluate;

@@ -30,11 +30,12 @@ use std::time::Duration;
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
-use tabvisor_cdp::link::{KeepAlive, Link, LinkOptions, Purpose};
+use tabvisor_cdp::link::{Link, Purpose};
 use tabvisor_cdp::task::{self, Task};
 use tabvisor_page::observe::Watching;
 use tokio::time::Instant;
 
+use crate::dial;
 use crate::later::later;
 use crate::leaf::{self, End};
 use crate::shared::TabShared;
@@ -210,19 +211,8 @@ impl State {
 
 async fn dial(tab: Arc<TabShared>, again: bool) -> Result<Dialled, CdpError> {
     let budget = Budget::new(DIAL);
-    let spent = |spent| CdpError::spent("connect", spent);
-    let place = budget.run(tab.browser.dials.acquire()).await.map_err(spent)?;
-    let address = tab.browser.address()?;
-    let mut options = LinkOptions::new(Purpose::Observe);
-    options.max_frame_bytes = tab.browser.limits.max_frame_bytes;
-    if !tab.browser.ready().is_some_and(|facts| facts.launched) {
-        // Between machines a link can die without a word.
-        options.keep_alive =
-            KeepAlive { every: Duration::from_secs(30), patience: Duration::from_secs(15), while_idle: true };
-    }
-    let link = Link::connect(&address, &tab.browser.dial.get(), options, &budget).await?;
-    let session = link.attach(&tab.target, &budget).await?;
-    drop(place);
+    let options = dial::noticed_while_idle(&tab, dial::options(&tab, Purpose::Observe));
+    let (link, session) = dial::attach(&tab, options, &budget).await?;
     let at_birth = tab.confirms && !again;
     let patience = budget.child(if at_birth { CONFIRM } else { CONFIRM_PERHAPS });
     let (seen, emulation) = (Arc::clone(&tab.observed), Arc::clone(&tab.emulation));

@@ -90,8 +90,9 @@ struct Slot {
 
 /// How long a restarted browser gets to start.
 const RESTART: Duration = Duration::from_secs(30);
-/// How long browsers get to stop: tabs, then Chromium.
-const STOP: Duration = Duration::from_secs(8);
+/// How long browsers get to stop, besides the grace that each gives its Chromium: its tabs, the killing of
+/// processes and the removal of the profile. Whoever waits for a stop finds nothing left after it.
+const STOP: Duration = Duration::from_secs(15);
 
 impl Actor for Root {
     type Msg = RootMsg;
@@ -157,9 +158,14 @@ impl Actor for Root {
         }
     }
 
-    async fn post_stop(&self, myself: ActorRef<RootMsg>, _: &mut State) -> Result<(), ActorProcessingErr> {
+    async fn post_stop(
+        &self,
+        myself: ActorRef<RootMsg>,
+        state: &mut State,
+    ) -> Result<(), ActorProcessingErr> {
+        let grace = state.browsers.values().map(|it| it.spec.source.stop_grace()).max().unwrap_or_default();
         // A stop does not reach children by itself: they would be killed without their post_stop.
-        myself.stop_children_and_wait(None, Some(STOP)).await;
+        myself.stop_children_and_wait(None, Some(grace + STOP)).await;
         Ok(())
     }
 }

@@ -304,17 +304,6 @@ impl TabShared {
         confirms: bool,
         scripts: Arc<ScriptCounts>,
         browser: Arc<BrowserShared>,
-    ) -> Arc<Self> {
-        Arc::new(Self::fresh(id, target, opener, confirms, scripts, browser))
-    }
-
-    fn fresh(
-        id: TabId,
-        target: String,
-        opener: Option<TabId>,
-        confirms: bool,
-        scripts: Arc<ScriptCounts>,
-        browser: Arc<BrowserShared>,
     ) -> Self {
         Self {
             id,
@@ -357,7 +346,7 @@ impl TabShared {
     /// and its counts go on.
     pub(crate) fn successor(&self, target: String) -> Arc<Self> {
         let browser = Arc::clone(&self.browser);
-        let fresh = Self::fresh(self.id, target, self.opener, true, Arc::default(), browser);
+        let fresh = Self::new(self.id, target, self.opener, true, Arc::default(), browser);
         Arc::new(Self {
             dialog_policy: Arc::clone(&self.dialog_policy),
             dialogs: Arc::clone(&self.dialogs),

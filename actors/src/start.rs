@@ -26,6 +26,14 @@ pub enum Source {
 }
 
 impl Source {
+    /// How long a browser from there may take to end by itself.
+    pub(crate) fn stop_grace(&self) -> Duration {
+        match self {
+            Self::Launch(options) => options.stop_grace,
+            Self::Attach(_) => Duration::ZERO,
+        }
+    }
+
     /// How often a browser from there may be restarted.
     pub fn restarts(&self) -> Intensity {
         match self {

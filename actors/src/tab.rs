@@ -28,7 +28,7 @@ use std::time::Duration;
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
 use tabvisor_cdp::budget::{Budget, Spent};
 use tabvisor_cdp::error::{CdpError, CloseCause};
-use tabvisor_cdp::link::{Link, LinkOptions, Purpose, Session};
+use tabvisor_cdp::link::{Link, Purpose, Session};
 use tabvisor_cdp::task::{self, Task};
 use tabvisor_page::act::ActError;
 use tabvisor_page::frame_sessions::{FrameChange, FrameSessions};
@@ -36,6 +36,7 @@ use tabvisor_page::state::{self, PageState, Watching};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::action::{self, Action, Done, Stage};
+use crate::dial;
 use crate::dialog_watcher::patience;
 use crate::error::TabError;
 use crate::events::Event;
@@ -374,13 +375,8 @@ async fn dial(tab: Arc<TabShared>) -> Result<Dialled, CdpError> {
     let mut control = tab.control.subscribe();
     let listening = budget.run(control.wait_for(Option::is_some)).await.map_err(spent)?;
     listening.map_err(|_| CdpError::LinkClosed(CloseCause::Ours))?;
-    let place = budget.run(tab.browser.dials.acquire()).await.map_err(spent)?;
-    let address = tab.browser.address()?;
-    let mut options = LinkOptions::new(Purpose::Page);
-    options.max_frame_bytes = tab.browser.limits.max_frame_bytes;
-    let link = Link::connect(&address, &tab.browser.dial.get(), options, &budget).await?;
-    let session = link.attach(&tab.target, &budget).await?;
-    drop(place);
+    let options = dial::options(&tab, Purpose::Page);
+    let (link, session) = dial::attach(&tab, options, &budget).await?;
     let kept = *tab.kept();
     if let Some(viewport) = kept.viewport {
         // A stuck page does not answer this; it hears of it all the same.

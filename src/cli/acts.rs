@@ -161,6 +161,11 @@ fn asked(verb: Verb) -> Result<(String, OnTab, &'static [&'static str], Value), 
             let body = json!({ "kind": "scrollIntoView", "ref": element });
             (format!("scrolled ref {element} into view"), on, ACT, body)
         }
+        Verb::Highlight { element, clear, on } => {
+            let what = element.as_ref().map(|it| format!("highlighted ref {it}"));
+            let body = json!({ "ref": element, "clear": clear });
+            (what.unwrap_or_else(|| "highlighted nothing".into()), on, &["highlight"], body)
+        }
         Verb::Drag { from, to, on } => {
             let body = json!({ "kind": "drag", "startRef": from, "endRef": to });
             (format!("dragged ref {from} to ref {to}"), on, ACT, body)

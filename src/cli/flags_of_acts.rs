@@ -153,6 +153,17 @@ pub(super) enum Verb {
         #[command(flatten)]
         on: OnTab,
     },
+    /// Show which element is meant, at a window or on pictures
+    Highlight {
+        /// Its ref
+        #[arg(value_name = "REF", required_unless_present = "clear")]
+        element: Option<String>,
+        /// Show none any more
+        #[arg(long, conflicts_with = "element")]
+        clear: bool,
+        #[command(flatten)]
+        on: OnTab,
+    },
     /// Drag an element to another
     Drag {
         /// The ref to drag

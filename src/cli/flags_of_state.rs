@@ -122,7 +122,9 @@ pub(super) enum Set {
     },
     /// Send headers with every request
     Headers {
+        // Not `json`: that is how answers are printed, and one name is one value.
         /// JSON: `{"X-Name": "value"}`; `{}` for none
+        #[arg(id = "headers", value_name = "JSON")]
         json: String,
         #[command(flatten)]
         on: OnTab,

@@ -4,7 +4,7 @@ use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
-use tabvisor_actors::{Engine, EvaluateRequest, On, TabRow};
+use tabvisor_actors::{Act, Engine, EvaluateRequest, On, TabRow};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::evaluate::EvaluateError;
 use tracing::Instrument;
@@ -87,8 +87,25 @@ pub(super) async fn act(
         Some(kind) if KINDS.contains(&kind) => {
             do_it(&service, &mut query, &mut fields, kind).await.map_err(ApiError::of_act)
         }
-        _ => Err(ApiError::invalid("kind is required").code(Code::KindRequired)),
+        _ => Err(ApiError::invalid("kind is required").code(Code::KindRequired).detail("field", "kind")),
     }
+}
+
+/// Shows a person which element is meant, until `clear`.
+pub(super) async fn highlight(
+    State(service): State<Service>,
+    RawQuery(query): RawQuery,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let _work = service.work()?;
+    let mut fields = body::fields(request, service.max_body_bytes()).await?;
+    let on = if fields.flag("clear")?.unwrap_or(false) {
+        None
+    } else {
+        Some(kinds::named(&mut fields, "highlight", "ref", "selector")?)
+    };
+    let mut query = Fields::of_query(query.as_deref());
+    acted(&service, &mut query, &mut fields, Act::Highlight { on }).await
 }
 
 /// Does what a user would do.
@@ -99,6 +116,15 @@ async fn do_it(
     kind: &str,
 ) -> Result<Response, ApiError> {
     let action = kinds::read(kind, fields)?;
+    acted(service, query, fields, action).await
+}
+
+async fn acted(
+    service: &Service,
+    query: &mut Fields,
+    fields: &mut Fields,
+    action: Act,
+) -> Result<Response, ApiError> {
     let budget = fields.budget(service.budgets().action(), service.max_budget())?;
     let target = fields.text("targetId")?;
     let profile = service.profile(query, fields)?;
@@ -161,8 +187,17 @@ async fn evaluate(service: &Service, query: &mut Fields, fields: &mut Fields) ->
         Err(TabError::Evaluate(EvaluateError::Dialog { .. }) | TabError::Dialog(_)) => {
             Ok(blocked(service, row))
         }
+        Err(error @ TabError::Evaluate(EvaluateError::Navigated)) => Err(left(service, row, error)),
         Err(error) => Err(error.into()),
     }
+}
+
+/// The page went away under its script: from where, and to where if that is known by now.
+fn left(service: &Service, row: TabRow, error: TabError) -> ApiError {
+    let from = row.url.clone();
+    let to = acted_on(service, row).url.filter(|to| *to != from);
+    let next = "a script ends with its document; load an address with navigate, and run one script per page";
+    ApiError::from(error).details(serde_json::json!({ "from": from, "to": to, "next": next }))
 }
 
 /// What an evaluate asks for.
@@ -184,7 +219,9 @@ impl Asked {
 /// Reads what to evaluate.
 pub(super) fn read_evaluate(fields: &mut Fields) -> Result<EvaluateRequest, ApiError> {
     if fields.has("selector") {
-        return Err(ApiError::invalid(NO_SELECTOR).code(Code::SelectorUnsupported));
+        return Err(ApiError::invalid(NO_SELECTOR)
+            .code(Code::SelectorUnsupported)
+            .detail("field", "selector"));
     }
     let Some(function) = fields.text("fn")? else {
         return Err(ApiError::invalid("evaluate requires fn").detail("field", "fn"));
@@ -193,19 +230,19 @@ pub(super) fn read_evaluate(fields: &mut Fields) -> Result<EvaluateRequest, ApiE
         None | Some("auto") => Engine::Auto,
         Some("cdp") => Engine::Cdp,
         Some("page") => Engine::Page,
-        Some(_) => return Err(ApiError::invalid("engine must be auto, cdp or page.")),
+        Some(_) => return Err(ApiError::wrong("engine", "must be auto, cdp or page.")),
     };
     let node = match fields.text("backendDOMNodeId")? {
         None => None,
         Some(number) => {
             let node = number.parse().ok().filter(|number| *number > 0);
-            let wrong = || ApiError::invalid("backendDOMNodeId must be a positive integer.");
+            let wrong = || ApiError::wrong("backendDOMNodeId", "must be a positive integer.");
             Some(On::Node(node.ok_or_else(wrong)?))
         }
     };
     let on = fields.text("ref")?.map(On::Ref);
     if on.is_some() && node.is_some() {
-        return Err(ApiError::invalid("ref and backendDOMNodeId name two elements; give one."));
+        return Err(ApiError::wrong("ref", "and backendDOMNodeId name two elements; give one."));
     }
     Ok(EvaluateRequest { on: on.or(node), engine, ..EvaluateRequest::new(function) })
 }

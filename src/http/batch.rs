@@ -122,7 +122,7 @@ fn read(service: &Service, fields: &mut Fields, depth: usize) -> Result<Asked, A
         }
         Some(_) => return Err(wrong("must be a list of objects")),
     };
-    let go_on = !fields.truth("stopOnError").unwrap_or(true);
+    let go_on = !fields.flag("stopOnError")?.unwrap_or(true);
     let mut asked =
         Asked { steps: Steps { steps: Vec::new(), go_on }, targets: Vec::new(), default: Duration::ZERO };
     for action in actions {
@@ -177,7 +177,9 @@ fn one(
             (StepKind::Act(kinds::read(kind, &mut fields)?), budgets.action())
         }
         _ => {
-            return Err(ApiError::invalid("every action needs a kind that is known").code(Code::KindRequired));
+            return Err(ApiError::invalid("every action needs a kind that is known")
+                .code(Code::KindRequired)
+                .detail("field", "kind"));
         }
     };
     Ok((Step { what, within }, own))

@@ -64,7 +64,7 @@ pub(super) async fn answer(
 ) -> Result<Response, ApiError> {
     let _work = service.work()?;
     let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let Some(accept) = fields.truth("accept") else {
+    let Some(accept) = fields.flag("accept")? else {
         return Err(ApiError::invalid("accept is required")
             .reason("invalid_argument")
             .detail("field", "accept"));

@@ -60,8 +60,13 @@ impl ApiError {
     }
 
     /// A field that is wrong or missing.
-    pub(super) fn wrong(field: &'static str, why: impl fmt::Display) -> Self {
-        Self::invalid(format!("{field} {why}")).reason("invalid_argument").detail("field", field)
+    pub(super) fn wrong(field: &str, why: impl fmt::Display) -> Self {
+        Self::about(field, format!("{field} {why}"))
+    }
+
+    /// The same in words of its own.
+    pub(super) fn about(field: &str, error: impl Into<String>) -> Self {
+        Self::invalid(error).reason("invalid_argument").detail("field", field)
     }
 
     pub(super) fn unauthorized() -> Self {

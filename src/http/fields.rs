@@ -44,7 +44,7 @@ impl Fields {
             Some(Value::Bool(truth)) => truth.to_string(),
             Some(Value::Number(number)) => number.to_string(),
             Some(Value::Array(_) | Value::Object(_)) => {
-                return Err(ApiError::invalid(format!("{name} must be a string.")));
+                return Err(ApiError::wrong(name, "must be a string."));
             }
         };
         let trimmed = text.trim();
@@ -57,8 +57,7 @@ impl Fields {
     /// The address to go to; checked, since it may not be navigated to whatever else is asked.
     pub(super) fn address(&mut self) -> Result<String, ApiError> {
         let Some(url) = self.text("url")? else {
-            let missing = ApiError::invalid("url is required");
-            return Err(missing.reason("invalid_argument").detail("field", "url"));
+            return Err(ApiError::wrong("url", "is required"));
         };
         navigate::check_url(&url).map_err(TabError::from)?;
         Ok(url)
@@ -69,7 +68,7 @@ impl Fields {
         match self.0.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(ApiError::invalid(format!("{name} must be a string."))),
+            Some(_) => Err(ApiError::wrong(name, "must be a string.")),
         }
     }
 
@@ -81,13 +80,13 @@ impl Fields {
             Some(Value::String(text)) => text.trim().parse().ok(),
             Some(_) => None,
         };
-        let wrong = || ApiError::invalid(format!("{name} must be a finite number."));
+        let wrong = || ApiError::wrong(name, "must be a finite number.");
         number.filter(|number: &f64| number.is_finite()).map(Some).ok_or_else(wrong)
     }
 
     /// A list of texts; one text is a list of one.
     pub(super) fn texts(&mut self, name: &'static str) -> Result<Option<Vec<String>>, ApiError> {
-        let wrong = || ApiError::invalid(format!("{name} must be a list of strings."));
+        let wrong = || ApiError::wrong(name, "must be a list of strings.");
         let texts = match self.0.remove(name) {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Array(items)) => items,
@@ -110,6 +109,14 @@ impl Fields {
     /// Whether a field has any value.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|value| !value.is_null() && value != "")
+    }
+
+    /// A boolean; what is none is refused.
+    pub(super) fn flag(&self, name: &'static str) -> Result<Option<bool>, ApiError> {
+        if !self.has(name) {
+            return Ok(None);
+        }
+        self.truth(name).map(Some).ok_or_else(|| ApiError::wrong(name, "must be true or false."))
     }
 
     /// A boolean; what is none is absent.
@@ -164,14 +171,15 @@ impl Fields {
         const FIELD: &str = "timeoutMs";
         let total = match self.0.get(FIELD) {
             None | Some(Value::Null) => default,
-            Some(given) => millis(given)
-                .ok_or_else(|| ApiError::invalid(format!("{FIELD} must be a positive integer.")))?,
+            Some(given) => {
+                millis(given).ok_or_else(|| ApiError::wrong(FIELD, "must be a positive integer."))?
+            }
         };
         Budget::checked(FIELD, total, max).map_err(|why| match why {
-            BadBudget::OverMaximum { .. } => ApiError::invalid(format!("{why}.")),
-            BadBudget::NotPositive { .. } => {
-                ApiError::invalid(format!("{FIELD} must be a positive integer."))
+            BadBudget::OverMaximum { .. } => {
+                ApiError::invalid(format!("{why}.")).reason("invalid_argument").detail("field", FIELD)
             }
+            BadBudget::NotPositive { .. } => ApiError::wrong(FIELD, "must be a positive integer."),
         })
     }
 }

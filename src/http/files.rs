@@ -91,8 +91,8 @@ fn given(fields: &mut Fields) -> Result<Given, ApiError> {
     match (paths.filter(|it| !it.is_empty()), remote.filter(|it| !it.is_empty())) {
         (Some(paths), None) => Ok(Given::Paths(paths)),
         (None, Some(remote)) => Ok(Given::Remote(remote)),
-        (Some(_), Some(_)) => Err(invalid("paths", "paths and remotePath are two places; give one.")),
-        (None, None) => Err(invalid("paths", "paths are required")),
+        (Some(_), Some(_)) => Err(ApiError::about("paths", "paths and remotePath are two places; give one.")),
+        (None, None) => Err(ApiError::about("paths", "paths are required")),
     }
 }
 
@@ -103,7 +103,7 @@ fn place(fields: &mut Fields, within: Duration) -> Result<UploadTo, ApiError> {
         [Some(r#ref), None, None] => Ok(UploadTo::ChooserOf(Named::Ref(r#ref))),
         [None, Some(r#ref), None] => Ok(UploadTo::Input(Named::Ref(r#ref))),
         [None, None, Some(css)] => Ok(UploadTo::Input(Named::Css(css))),
-        _ => Err(invalid("ref", "ref, inputRef and element are three ways; give one.")),
+        _ => Err(ApiError::about("ref", "ref, inputRef and element are three ways; give one.")),
     }
 }
 
@@ -115,18 +115,18 @@ pub(super) async fn download(
 ) -> Result<Response, ApiError> {
     let _work = service.work()?;
     let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let document = fields.truth("currentDocument").unwrap_or(false);
+    let document = fields.flag("currentDocument")?.unwrap_or(false);
     let (r#ref, expected, path) = (fields.text("ref")?, fields.text("expectedUrl")?, fields.text("path")?);
     match (document, &r#ref, &expected) {
-        (true, None, None) => return Err(invalid("expectedUrl", "expectedUrl is required")),
+        (true, None, None) => return Err(ApiError::about("expectedUrl", "expectedUrl is required")),
         (true, Some(_), _) => {
-            return Err(invalid("ref", "ref and currentDocument are two ways; give one."));
+            return Err(ApiError::about("ref", "ref and currentDocument are two ways; give one."));
         }
-        (false, None, _) => return Err(invalid("ref", "ref is required")),
+        (false, None, _) => return Err(ApiError::about("ref", "ref is required")),
         _ => {}
     }
     if !document && path.is_none() {
-        return Err(invalid("path", "path is required"));
+        return Err(ApiError::about("path", "path is required"));
     }
     let Asked { row, budget } = Asked::read(&service, query.as_deref(), &mut fields, PATIENT).await?;
     let tab = row.tab_id;
@@ -195,10 +195,6 @@ pub(super) async fn pdf(
         StatusCode::OK,
         &json!({ "ok": true, "path": path, "targetId": target_id, "url": url, "bytes": bytes }),
     ))
-}
-
-fn invalid(field: &str, why: &str) -> ApiError {
-    ApiError::invalid(why).reason("invalid_argument").detail("field", field)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub(super) fn read(kind: &str, fields: &mut Fields) -> Result<Act, ApiError> {
             let by_events = match fields.text("mode")?.as_deref() {
                 None | Some("trusted") => false,
                 Some("dom_event") => true,
-                Some(_) => return Err(ApiError::invalid("mode must be trusted or dom_event.")),
+                Some(_) => return Err(ApiError::wrong("mode", "must be trusted or dom_event.")),
             };
             let click = Click { hover_for: delay(fields)?, ..click(fields)? };
             Act::Click { at: At::On(named(fields, "click", "ref", "selector")?), click, by_events }
@@ -46,18 +46,18 @@ pub(super) fn read(kind: &str, fields: &mut Fields) -> Result<Act, ApiError> {
         "type" => {
             let on = named(fields, "type", "ref", "selector")?;
             let Some(text) = fields.verbatim("text")? else { return Err(required("type", "text")) };
-            let slowly = fields.truth("slowly").unwrap_or(false);
+            let slowly = fields.flag("slowly")?.unwrap_or(false);
             let mode = match fields.text("mode")?.as_deref() {
                 None if slowly => TypeMode::Keystrokes,
                 None | Some("insert_text") => TypeMode::InsertText,
                 Some("keystrokes") => TypeMode::Keystrokes,
                 Some("set_value") => TypeMode::SetValue,
                 Some(_) => {
-                    return Err(ApiError::invalid("mode must be insert_text, keystrokes or set_value."));
+                    return Err(ApiError::wrong("mode", "must be insert_text, keystrokes or set_value."));
                 }
             };
-            let replace = fields.truth("replace").unwrap_or(!slowly);
-            let submit = fields.truth("submit").unwrap_or(false);
+            let replace = fields.flag("replace")?.unwrap_or(!slowly);
+            let submit = fields.flag("submit")?.unwrap_or(false);
             let delay = if slowly { SLOWLY } else { Duration::ZERO };
             Act::Type { on, text, mode, replace, submit, delay }
         }
@@ -105,12 +105,14 @@ fn required(kind: &str, field: &'static str) -> ApiError {
 
 fn no_selector(fields: &Fields) -> Result<(), ApiError> {
     if fields.has("selector") {
-        return Err(ApiError::invalid(super::act::NO_SELECTOR).code(Code::SelectorUnsupported));
+        return Err(ApiError::invalid(super::act::NO_SELECTOR)
+            .code(Code::SelectorUnsupported)
+            .detail("field", "selector"));
     }
     Ok(())
 }
 
-fn named(
+pub(super) fn named(
     fields: &mut Fields,
     kind: &str,
     by_ref: &'static str,
@@ -131,11 +133,8 @@ fn side(fields: &Fields, field: &'static str) -> Result<u32, ApiError> {
         return Err(required("resize", field));
     }
     let side = fields.whole::<u32>(field).filter(|side| (1..=Viewport::MAX).contains(side));
-    let wrong = || {
-        ApiError::invalid(format!("{field} must be a positive integer, at most {}.", Viewport::MAX))
-            .detail("field", field)
-    };
-    side.ok_or_else(wrong)
+    let why = format!("must be a positive integer, at most {}.", Viewport::MAX);
+    side.ok_or_else(|| ApiError::wrong(field, why))
 }
 
 fn click(fields: &mut Fields) -> Result<Click, ApiError> {
@@ -143,9 +142,9 @@ fn click(fields: &mut Fields) -> Result<Click, ApiError> {
         None | Some("left") => Button::Left,
         Some("middle") => Button::Middle,
         Some("right") => Button::Right,
-        Some(_) => return Err(ApiError::invalid("button must be left, right or middle.")),
+        Some(_) => return Err(ApiError::wrong("button", "must be left, right or middle.")),
     };
-    let count = if fields.truth("doubleClick").unwrap_or(false) { 2 } else { 1 };
+    let count = if fields.flag("doubleClick")?.unwrap_or(false) { 2 } else { 1 };
     Ok(Click { button, count, modifiers: modifiers(fields)?, ..Click::default() })
 }
 
@@ -161,8 +160,7 @@ fn delay(fields: &mut Fields) -> Result<Duration, ApiError> {
         return Ok(Duration::ZERO);
     }
     let ms = fields.whole::<u64>(field).filter(|ms| *ms <= 5000);
-    let wrong =
-        || ApiError::invalid("delayMs must be a non-negative integer, at most 5000.").detail("field", field);
+    let wrong = || ApiError::wrong(field, "must be a non-negative integer, at most 5000.");
     ms.map(Duration::from_millis).ok_or_else(wrong)
 }
 
@@ -172,7 +170,8 @@ fn point(fields: &mut Fields) -> Result<Point, ApiError> {
         let Some(number) = fields.number(field)? else { return Err(required("clickCoords", field)) };
         *place = number;
     }
-    Point::checked("x, y", at[0], at[1]).map_err(|why| ApiError::invalid(why.to_string()))
+    Point::checked("x, y", at[0], at[1])
+        .map_err(|why| ApiError::invalid(why.to_string()).detail("field", "x, y"))
 }
 
 fn fill(fields: Option<Value>) -> Result<Vec<(Named, Value)>, ApiError> {
@@ -188,8 +187,14 @@ fn fill(fields: Option<Value>) -> Result<Vec<(Named, Value)>, ApiError> {
         let Some(Value::String(r#ref)) = field.remove("ref").filter(|it| *it != "") else {
             return Err(wrong("need a ref each"));
         };
-        let kind = field.remove("type");
+        let kind = field.remove("type").filter(|kind| !kind.is_null());
+        if kind.as_ref().is_some_and(|kind| !kind.is_string()) {
+            return Err(wrong("need a type that is a string, or none"));
+        }
         let value = match (kind.as_ref().and_then(Value::as_str), field.remove("value").unwrap_or_default()) {
+            (_, Value::Object(_)) => {
+                return Err(wrong("need a value that is text, a number, true, false, null or a list"));
+            }
             (Some("checkbox" | "radio"), value) => Value::Bool(
                 matches!(&value, Value::Bool(true)) || value == 1 || value == "1" || value == "true",
             ),

@@ -120,10 +120,10 @@ pub fn router(service: Service) -> Router {
         .route("/set/{what}", post(settings::set))
         .route("/trace/{what}", post(state::no_trace))
         .route("/screencast", post(state::no_screencast))
-        .route("/highlight", post(state::no_highlight))
         .route("/events", get(events::events))
         .route("/supervisor", get(tree::supervisor))
         .route("/readyz", get(tree::readyz))
+        .route("/highlight", post(act::highlight))
         .route("/healthz", get(health::healthz));
     if service.has_metrics() {
         routes = routes.route("/metrics", get(health::metrics));

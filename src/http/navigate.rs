@@ -81,7 +81,7 @@ async fn load(
         None | Some("load") => WaitUntil::Load,
         Some("domcontentloaded") => WaitUntil::DomContentLoaded,
         Some("commit") => WaitUntil::Commit,
-        Some(_) => return Err(ApiError::invalid("waitUntil must be load, domcontentloaded or commit.")),
+        Some(_) => return Err(ApiError::wrong("waitUntil", "must be load, domcontentloaded or commit.")),
     };
     let target = fields.text("targetId")?;
     let budget = fields.budget(service.budgets().navigate(), service.max_budget())?;

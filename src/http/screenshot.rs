@@ -68,14 +68,14 @@ pub(super) async fn screenshot(
 }
 
 fn read(fields: &mut Fields) -> Result<ScreenshotRequest, ApiError> {
-    let full_page = fields.truth("fullPage").unwrap_or(false);
+    let full_page = fields.flag("fullPage")?.unwrap_or(false);
     let element = match (fields.text("ref")?, fields.text("element")?) {
         (Some(r#ref), _) => Some(Named::Ref(r#ref)),
         (None, selector) => selector.map(Named::Css),
     };
     let of = match element {
         Some(_) if full_page => {
-            return Err(ApiError::invalid("fullPage is not supported for element screenshots"));
+            return Err(ApiError::wrong("fullPage", "is not supported for element screenshots"));
         }
         Some(named) => ShotOf::Element(named),
         None if full_page => ShotOf::FullPage,
@@ -84,7 +84,7 @@ fn read(fields: &mut Fields) -> Result<ScreenshotRequest, ApiError> {
     let format = match fields.text("type")?.as_deref() {
         None | Some("png") => Format::Png,
         Some("jpeg") => Format::Jpeg(QUALITY),
-        Some(_) => return Err(ApiError::invalid("type must be png or jpeg.")),
+        Some(_) => return Err(ApiError::wrong("type", "must be png or jpeg.")),
     };
-    Ok(ScreenshotRequest { of, format, labels: fields.truth("labels").unwrap_or(false) })
+    Ok(ScreenshotRequest { of, format, labels: fields.flag("labels")?.unwrap_or(false) })
 }

@@ -57,7 +57,7 @@ fn unknown(what: &str) -> ApiError {
 
 /// What a request sets.
 fn read(what: &str, fields: &mut Fields) -> Result<Setting, ApiError> {
-    let clear = fields.truth("clear").unwrap_or(false);
+    let clear = fields.flag("clear")?.unwrap_or(false);
     // A name, or nothing where it is to be taken back.
     let mut named = |field: &'static str| match fields.text(field)? {
         _ if clear => Ok(None),
@@ -69,7 +69,7 @@ fn read(what: &str, fields: &mut Fields) -> Result<Setting, ApiError> {
         "locale" => Setting::Locale(named("locale")?),
         "device" => Setting::Device(named("name")?.map(|name| Device::named(&name)).transpose()?),
         "offline" => Setting::Offline(
-            fields.truth("offline").ok_or_else(|| ApiError::wrong("offline", "is required"))?,
+            fields.flag("offline")?.ok_or_else(|| ApiError::wrong("offline", "is required"))?,
         ),
         "media" => Setting::Media(match fields.text("colorScheme")?.as_deref() {
             Some("dark") => Some(ColorScheme::Dark),

@@ -96,7 +96,7 @@ fn blocked(list: bool, tab: ActedOn, browser_state: BrowserState) -> Blocked {
 
 /// What a query asks for. Numbers that are none are ignored, as clients know it.
 fn read(query: &mut Fields) -> Result<Request, ApiError> {
-    let one_of = |field: &str, allowed: &str| Err(ApiError::invalid(format!("{field} must be {allowed}.")));
+    let one_of = |field, allowed: &str| Err(ApiError::wrong(field, format!("must be {allowed}.")));
     let format = match query.text("format")?.as_deref() {
         None | Some("ai") => Format::Ai,
         Some("role") => Format::Role,

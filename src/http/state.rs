@@ -77,12 +77,9 @@ pub(super) async fn set_cookie(
     request: Request,
 ) -> Result<Response, ApiError> {
     let _work = service.work()?;
-    let (mut query, mut body) = fields(&service, query.as_deref(), request).await?;
+    let (query, mut body) = fields(&service, query.as_deref(), request).await?;
     let cookie = cookie("cookie", body.take("cookie"))?;
-    let (row, budget) = tab_of(&service, &mut query, &mut body).await?;
-    let added = service.supervisor().set_cookies(row.tab_id, &[cookie], &budget).await;
-    record_overrun(&budget);
-    Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": row.target_id, "added": added? })))
+    add(&service, query, body, &[cookie]).await
 }
 
 /// Sets several, or none.
@@ -92,14 +89,23 @@ pub(super) async fn set_cookies(
     request: Request,
 ) -> Result<Response, ApiError> {
     let _work = service.work()?;
-    let (mut query, mut body) = fields(&service, query.as_deref(), request).await?;
+    let (query, mut body) = fields(&service, query.as_deref(), request).await?;
     let Some(Value::Array(given)) = body.take("cookies") else {
         return Err(ApiError::wrong("cookies", "must be a list of cookies"));
     };
     let named = given.into_iter().enumerate().map(|(n, it)| cookie(&format!("cookies[{n}]"), Some(it)));
     let cookies = named.collect::<Result<Vec<_>, _>>()?;
-    let (row, budget) = tab_of(&service, &mut query, &mut body).await?;
-    let added = service.supervisor().set_cookies(row.tab_id, &cookies, &budget).await;
+    add(&service, query, body, &cookies).await
+}
+
+async fn add(
+    service: &Service,
+    mut query: Fields,
+    mut body: Fields,
+    cookies: &[NewCookie],
+) -> Result<Response, ApiError> {
+    let (row, budget) = tab_of(service, &mut query, &mut body).await?;
+    let added = service.supervisor().set_cookies(row.tab_id, cookies, &budget).await;
     record_overrun(&budget);
     Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": row.target_id, "added": added? })))
 }
@@ -121,14 +127,8 @@ pub(super) async fn clear_cookies(
 
 /// A cookie as a request writes it; its faults are told by the place in the request.
 fn cookie(place: &str, given: Option<Value>) -> Result<NewCookie, ApiError> {
-    let wrong = |field: &str, why: &str| {
-        let error = ApiError::invalid(format!("{place}.{field} {why}"));
-        error.reason("invalid_argument").detail("field", format!("{place}.{field}"))
-    };
-    let Some(Value::Object(members)) = given else {
-        let error = ApiError::invalid(format!("{place} is required"));
-        return Err(error.reason("invalid_argument").detail("field", place));
-    };
+    let wrong = |field: &str, why: &str| ApiError::wrong(&format!("{place}.{field}"), why);
+    let Some(Value::Object(members)) = given else { return Err(ApiError::wrong(place, "is required")) };
     let text = |field: &str| match members.get(field) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -302,11 +302,6 @@ pub(super) async fn no_trace() -> ApiError {
 /// A page is shown by pictures.
 pub(super) async fn no_screencast() -> ApiError {
     not_here("a screencast would keep the page rendering for as long as it is watched; use /screenshot")
-}
-
-/// Nothing is drawn into a page.
-pub(super) async fn no_highlight() -> ApiError {
-    not_here("nothing is drawn over a page; /screenshot with labels shows which element a ref names")
 }
 
 fn not_here(why: &str) -> ApiError {

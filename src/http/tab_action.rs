@@ -50,7 +50,7 @@ pub(super) async fn act(
         Some("label") => {
             let (target, label) = (fields.text("targetId")?, label(&mut fields)?);
             let Some((target, label)) = target.zip(label) else {
-                return Err(invalid("targetId and label are required"));
+                return Err(invalid("targetId and label are required").detail("field", "targetId, label"));
             };
             let profile = service.profile(&mut query, &mut fields)?;
             let row = profile.find(&target)?;

@@ -6,7 +6,7 @@ use tabvisor::{TabState, Tabvisor};
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::task;
 
-use crate::heard;
+use super::heard;
 use crate::support::raw::{self, Bare, silent};
 use crate::support::stage::Stage;
 use crate::support::{self, int, kind, secs};

@@ -5,11 +5,11 @@ use tabvisor::events::Event;
 use tabvisor::{Error, EvaluateError, NavigateError, Tab, TabError, TabId, TabState, Tabvisor, WaitUntil};
 use tabvisor_page::evaluate::BlockedBy;
 
+use super::{expired, heard};
 use crate::support::proxy::Proxy;
 use crate::support::raw::{self, Bare, Raw, refusal, script, silent};
 use crate::support::stage::Stage;
 use crate::support::{self, Pages, Running, int, kind, secs};
-use crate::{expired, heard};
 
 const NOT_SHOWING: (i64, &str) = (-32602, "No dialog is showing");
 

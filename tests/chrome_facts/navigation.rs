@@ -5,7 +5,7 @@ use tabvisor::{Error, NavigateError, Phase, Tab, TabError};
 use tabvisor_cdp::task;
 use tabvisor_page::evaluate::BlockedBy;
 
-use crate::expired;
+use super::expired;
 use crate::support::raw::{self, Bare, script, silent};
 use crate::support::stage::Stage;
 use crate::support::{self, Pages, expiry, int, kind, ms, secs};

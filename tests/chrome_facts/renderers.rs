@@ -6,10 +6,10 @@ use tabvisor::events::Event;
 use tabvisor::{Error, Phase, Tab, Value};
 use tabvisor_cdp::task::{self, Task};
 
+use super::{expired, heard};
 use crate::support::raw::{self, Bare};
 use crate::support::stage::Stage;
 use crate::support::{self, int, processes, secs};
-use crate::{expired, heard};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_tabs_of_one_site_have_their_own_renderers_and_a_loop_in_one_holds_no_other() {

@@ -4,7 +4,7 @@ use serde_json::json;
 use tabvisor::{Error, EvaluateError, Phase, TabError, TabState};
 use tabvisor_page::evaluate::BlockedBy;
 
-use crate::expired;
+use super::expired;
 use crate::support::raw::{self, Bare, Raw, refusal, script, silent};
 use crate::support::stage::Stage;
 use crate::support::{self, Running, secs};

@@ -5,7 +5,7 @@ use serde_json::json;
 use tabvisor::{Phase, Tab};
 use tabvisor_cdp::task::{self, Task};
 
-use crate::expired;
+use super::expired;
 use crate::support::raw::{self, Bare, script};
 use crate::support::stage::Stage;
 use crate::support::{self, int, ms, secs};

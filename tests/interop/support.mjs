@@ -19,7 +19,15 @@ const folder = () => mkdtempSync(join(tmpdir(), 'tabvisor-interop-'));
 function endsWith(test, child, home) {
   test.after(async () => {
     await stopped(child, 'SIGTERM');
-    rmSync(home, { recursive: true, force: true, maxRetries: 20 });
+    // A renderer that loops outlives its browser by a few seconds, and may still write there.
+    await eventually(`${home} is removed`, () => {
+      try {
+        rmSync(home, { recursive: true, force: true });
+        return true;
+      } catch {
+        return new Promise(done => setTimeout(done, 200));
+      }
+    });
   });
 }
 

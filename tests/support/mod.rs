@@ -9,6 +9,7 @@
 )]
 
 pub mod chaos;
+pub mod distance;
 pub mod http;
 pub mod pages;
 pub mod processes;

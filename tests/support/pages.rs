@@ -99,6 +99,11 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri, headers: HeaderM
         )
         .into_response(),
         "/dl" => attachment("report.txt", "what was asked for\n".into()),
+        // A server that takes its time.
+        "/dl-late" => {
+            tokio::time::sleep(super::ms(150)).await;
+            attachment("late.txt", "late\n".into())
+        }
         // A server may name what it likes.
         "/dl-odd" => attachment("../../odd\u{202e}:name?.txt", "odd\n".into()),
         // It begins and never ends.
@@ -109,7 +114,7 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri, headers: HeaderM
         "/downloads" => Html(
             "<!doctype html><title>downloads</title><a id=plain href=/dl>Plain</a> <a id=named href=/dl download=mine.txt>Named</a>
              <a id=blank href=/dl target=_blank>Blank</a> <a id=slow href=/dl-slow>Slow</a> <a id=odd href=/dl-odd>Odd</a>
-             <a id=blob>Blob</a> <button id=nothing>Nothing</button><script>
+             <a id=blob>Blob</a> <a id=late href=/dl-late download><b>Late</b></a> <button id=nothing>Nothing</button><script>
              document.getElementById('blob').onclick = e => {
                const made = document.createElement('a');
                made.href = URL.createObjectURL(new Blob(['made here']));

@@ -57,3 +57,18 @@ pub async fn renderer_of(browser: &Url, target: &str) -> u32 {
     }
     panic!("the trace named no process for {target}");
 }
+
+/// How many files a process has open.
+pub fn open_files(pid: u32) -> u64 {
+    std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count().try_into().unwrap()
+}
+
+/// How many files a process may have open from now on; gives what it was before.
+pub fn limit_open_files(pid: u32, current: Option<u64>) -> Option<u64> {
+    use rustix::process::{Resource, Rlimit, prlimit};
+    let process = rustix::process::Pid::from_raw(pid.try_into().unwrap());
+    let mut limit = Rlimit { current, maximum: None };
+    // Its hard limit stays what it is.
+    limit.maximum = rustix::process::getrlimit(Resource::Nofile).maximum;
+    prlimit(process, Resource::Nofile, limit).unwrap().current
+}

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -60,11 +60,34 @@ impl Home {
         command
     }
 
+    /// Runs a command line to its end, with a state folder on a disk of its own of that size. `None` where
+    /// this user may not make one.
+    pub async fn run_on_disk_of(&self, size: &str, arguments: &[&str]) -> Option<Ran> {
+        let namespace = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
+        let possible =
+            Command::new("unshare").args([namespace, "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+        if !possible.await.is_ok_and(|it| it.status.success()) {
+            return None;
+        }
+        let state = self.state();
+        std::fs::create_dir_all(&state).unwrap();
+        let script = "mount -t tmpfs -o size=$0 none \"$1\" && shift && exec \"$@\"";
+        let mut command = Command::new("unshare");
+        command.args([namespace, "sh", "-c", script, size]).arg(state);
+        command
+            .arg(env!("CARGO_BIN_EXE_tabvisor"))
+            .args(arguments)
+            .env_clear()
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        command.env("HOME", self.path()).env("PATH", std::env::var_os("PATH").unwrap());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        Some(ran(within("it ends", command.output()).await.unwrap()))
+    }
+
     /// Runs a command line to its end.
     pub async fn run(&self, arguments: &[&str]) -> Ran {
-        let output = within("it ends", self.command(arguments).output()).await.unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+        ran(within("it ends", self.command(arguments).output()).await.unwrap())
     }
 
     /// Starts `serve` on a free port and waits until it can work.
@@ -174,6 +197,11 @@ impl Service {
     fn home(&self) -> &Path {
         self.ready_file.parent().unwrap()
     }
+}
+
+fn ran(output: Output) -> Ran {
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
 }
 
 /// Empty for a process that is gone.

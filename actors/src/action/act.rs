@@ -49,6 +49,8 @@ pub enum Act {
     Scroll { at: Option<At>, by: Scroll },
     /// Bring it into view.
     ScrollIntoView { on: Named },
+    /// Show a person which element is meant, or none any more. Nothing is put into the page.
+    Highlight { on: Option<Named> },
     /// Put text into a field.
     Type { on: Named, text: String, mode: TypeMode, replace: bool, submit: bool, delay: Duration },
     /// Put text where the caret is.
@@ -106,6 +108,7 @@ impl Act {
             Self::Drag { .. } => "drag",
             Self::Scroll { .. } => "scroll",
             Self::ScrollIntoView { .. } => "scroll_into_view",
+            Self::Highlight { .. } => "highlight",
             Self::Type { .. } => "type",
             Self::InsertText { .. } => "insert_text",
             Self::Press { .. } => "press",
@@ -121,7 +124,8 @@ impl Act {
 const OPENS_WITHIN: Duration = Duration::from_secs(1);
 /// How long a navigation without a document may take to turn out as a download.
 const BEGINS_WITHIN: Duration = Duration::from_millis(300);
-/// How long a download may take whose end is told beside what began it.
+/// How long a download may take whose end is told beside what began it; and to begin, behind a link that
+/// says that it saves.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 const BEGINS: &[&str] = &["Page.windowOpen", "Page.downloadWillBegin"];
 
@@ -183,6 +187,8 @@ async fn perform(stage: &Stage, page: &ActPage, what: Act, budget: &Budget) -> R
         Act::Scroll { at: None, by } => act::scroll(page, None, by, budget).await,
         Act::Scroll { at: Some(place), by } => act::scroll(page, Some(&at(place).await?), by, budget).await,
         Act::ScrollIntoView { on: named } => act::scroll_into_view(page, &on(named).await?, budget).await,
+        Act::Highlight { on: None } => act::highlight(page, None, budget).await,
+        Act::Highlight { on: Some(named) } => act::highlight(page, Some(&on(named).await?), budget).await,
         Act::Type { on: named, text, mode, replace, submit, delay } => {
             let request = TypeText { target: on(named).await?, text, mode, replace, submit, delay };
             act::type_text(page, &request, budget).await
@@ -248,23 +254,24 @@ impl<'a> Begun<'a> {
         struct Asked {
             url: String,
         }
-        let (mut urls, mut saves) = (Vec::new(), 0);
+        let (mut urls, mut begun) = (Vec::new(), 0);
         while let Some(delivery) = self.asked.try_next() {
             let Delivery::Event(event) = delivery else { continue };
             if &*event.method == "Page.windowOpen" {
                 let asked = serde_json::from_str::<Asked>(event.params.get());
                 urls.push(asked.map(|it| it.url).unwrap_or_default());
             } else {
-                saves += 1;
+                begun += 1;
             }
         }
         let tabs = urls.len();
         // A link whose document does not come may have been one to a file.
         let unclear =
             outcome.observed.navigation.as_ref().is_some_and(|it| it.state == NavigationState::Started);
+        let saves = outcome.observed.saves;
         let opened_tabs = self.opened(tabs, budget).await;
-        let wanted = saves.max(usize::from(unclear || tabs > 0));
-        let patience = if saves > 0 { ENDS_WITHIN } else { BEGINS_WITHIN };
+        let wanted = begun.max(usize::from(unclear || saves || tabs > 0));
+        let patience = if begun > 0 || saves { ENDS_WITHIN } else { BEGINS_WITHIN };
         let downloads = begun_downloads(self.tab, self.from, (wanted, patience), budget).await;
         let opener = self.tab.id;
         let row = |(tab, url): (&TabId, String)| OpenedTab { tab: *tab, url, opener };

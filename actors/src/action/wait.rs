@@ -5,13 +5,14 @@ use std::time::Duration;
 use serde::Serialize;
 use tabvisor_cdp::budget::{Budget, Spent};
 use tabvisor_cdp::error::CdpError;
-use tabvisor_cdp::link::{Link, LinkOptions, Purpose};
+use tabvisor_cdp::link::{Link, Purpose};
 use tabvisor_page::act::{ActError, ActPage, Target};
 use tabvisor_page::condition::hindered;
 use tabvisor_page::wait::{Late, LoadState, Traffic, UrlPattern, WaitError, WaitPage, Wanted, wait_for};
 
 use super::act::{Named, resolve};
 use super::{Stage, act};
+use crate::dial;
 use crate::error::TabError;
 use crate::shared::TabShared;
 
@@ -179,14 +180,8 @@ async fn quiet(
 async fn listen(tab: &TabShared, page: &ActPage, budget: &Budget) -> Result<(Link, Traffic), TabError> {
     let mut condition = tab.condition.subscribe();
     let listening = async {
-        let place = budget.run(tab.browser.dials.acquire()).await;
-        let place = place.map_err(|spent| CdpError::spent("connect", spent))?;
-        let mut options = LinkOptions::new(Purpose::Network);
-        options.max_frame_bytes = tab.browser.limits.max_frame_bytes;
-        let dial = tab.browser.dial.get();
-        let link = Link::connect(&tab.browser.address()?, &dial, options, budget).await?;
-        let session = link.attach(&tab.target, budget).await?;
-        drop(place);
+        let options = dial::options(tab, Purpose::Network);
+        let (link, session) = dial::attach(tab, options, budget).await?;
         let traffic = Traffic::listen(session, &page.main, budget).await?;
         Ok((link, traffic))
     };

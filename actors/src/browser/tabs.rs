@@ -103,26 +103,9 @@ impl State {
         budget: Budget,
         reply: RpcReplyPort<Result<(), TabError>>,
     ) {
-        let (Some(tab), Some(works)) = (self.tabs.get(&id), &self.works) else {
-            let error = self.registry.tab(id).err().unwrap_or(TabError::TabClosed { tab: id });
-            let _ = reply.send(Err(error));
-            return;
-        };
         // Always answered, also for a page that is stuck (measured); `Page.close` is not.
-        let root = works.root.clone();
-        let target = tab.shared.target.clone();
-        let work = async move {
-            let params = json!({ "targetId": target });
-            root.call("Target.closeTarget", params, &budget).await.map(drop)
-        };
-        match leaf::spawn(myself.get_cell(), work).await {
-            Ok(job) => {
-                self.jobs.insert(job.get_id(), Job::Close(id, reply));
-            }
-            Err(error) => {
-                let _ = reply.send(Err(TabError::Internal(error.to_string())));
-            }
-        }
+        self.ask_browser(myself, id, "Target.closeTarget", budget, reply, |reply| Job::Close(id, reply))
+            .await;
     }
 
     pub(super) async fn focus(
@@ -132,20 +115,30 @@ impl State {
         budget: Budget,
         reply: RpcReplyPort<Result<(), TabError>>,
     ) {
+        // Answered by the browser process, also for a page that is stuck (measured).
+        self.ask_browser(myself, id, "Target.activateTarget", budget, reply, Job::Focus).await;
+    }
+
+    /// Has a leaf do something to a tab's target by way of the browser link; its end is `job`'s.
+    async fn ask_browser(
+        &mut self,
+        myself: &ActorRef<BrowserMsg>,
+        id: TabId,
+        method: &'static str,
+        budget: Budget,
+        reply: RpcReplyPort<Result<(), TabError>>,
+        job: impl FnOnce(RpcReplyPort<Result<(), TabError>>) -> Job,
+    ) {
         let (Some(tab), Some(works)) = (self.tabs.get(&id), &self.works) else {
             let error = self.registry.tab(id).err().unwrap_or(TabError::TabClosed { tab: id });
             let _ = reply.send(Err(error));
             return;
         };
-        // Answered by the browser process, also for a page that is stuck (measured).
         let (root, target) = (works.root.clone(), tab.shared.target.clone());
-        let work = async move {
-            let params = json!({ "targetId": target });
-            root.call("Target.activateTarget", params, &budget).await.map(drop)
-        };
+        let work = async move { root.call(method, json!({ "targetId": target }), &budget).await.map(drop) };
         match leaf::spawn(myself.get_cell(), work).await {
-            Ok(job) => {
-                self.jobs.insert(job.get_id(), Job::Focus(reply));
+            Ok(leaf) => {
+                self.jobs.insert(leaf.get_id(), job(reply));
             }
             Err(error) => {
                 let _ = reply.send(Err(TabError::Internal(error.to_string())));

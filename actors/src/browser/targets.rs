@@ -58,7 +58,7 @@ impl State {
             sharing.and_then(|opener| self.tabs.get(&opener)).map(|tab| Arc::clone(&tab.shared.scripts));
         let scripts = scripts.unwrap_or_default();
         let browser = Arc::clone(&self.shared);
-        let shared = TabShared::new(id, target.clone(), opener, confirms, scripts, browser);
+        let shared = Arc::new(TabShared::new(id, target.clone(), opener, confirms, scripts, browser));
         if let Some(info) = info {
             shared.announced(&info.url, &info.title);
         }

@@ -8,9 +8,10 @@ use ractor::ActorRef;
 use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
-use tabvisor_cdp::link::{Delivery, Events, KeepAlive, Link, LinkOptions, Purpose, Reply, Session};
+use tabvisor_cdp::link::{Delivery, Events, Link, LinkOptions, Purpose, Reply, Session};
 
 use super::WatcherMsg;
+use crate::dial;
 use crate::shared::TabShared;
 
 const EVENTS: &[&str] = &[
@@ -27,10 +28,6 @@ const DIAL: Duration = Duration::from_secs(10);
 /// page that was stuck before we came, or a popup that may not run (measured).
 const CONFIRM: Duration = Duration::from_millis(100);
 
-/// For browsers on another machine, perhaps; a launched one costs nothing while idle.
-const IDLE_KEEP_ALIVE: KeepAlive =
-    KeepAlive { every: Duration::from_secs(30), patience: Duration::from_secs(15), while_idle: true };
-
 /// A control link that listens.
 pub(super) struct Control {
     pub(super) link: Link,
@@ -41,17 +38,8 @@ pub(super) struct Control {
 
 pub(super) async fn dial(tab: Arc<TabShared>) -> Result<Control, CdpError> {
     let budget = Budget::new(DIAL);
-    let spent = |spent| CdpError::spent("connect", spent);
-    let place = budget.run(tab.browser.dials.acquire()).await.map_err(spent)?;
-    let address = tab.browser.address()?;
-    let mut options = LinkOptions::new(Purpose::Control);
-    if !tab.browser.ready().is_some_and(|facts| facts.launched) {
-        // Between machines a link can die without a word, and with it every dialog unseen.
-        options.keep_alive = IDLE_KEEP_ALIVE;
-    }
-    let link = Link::connect(&address, &tab.browser.dial.get(), options, &budget).await?;
-    let session = link.attach(&tab.target, &budget).await?;
-    drop(place);
+    let options = dial::noticed_while_idle(&tab, LinkOptions::new(Purpose::Control));
+    let (link, session) = dial::attach(&tab, options, &budget).await?;
     let events = session.subscribe(EVENTS, 256);
     // A crash that happened before is told only to who enables Inspector (measured).
     let _inspector = session.send("Inspector.enable", json!({})).await?;

@@ -159,7 +159,7 @@ impl Supervisor {
     /// If the budget ends first it goes on, and can be waited for again.
     ///
     /// # Errors
-    /// [`TabError::File`], limits, and whatever ends a call.
+    /// [`TabError::File`], [`TabError::Dialog`] where none began and a dialog is open, limits, and whatever ends a call.
     pub async fn wait_for_download(
         &self,
         tab: TabId,
@@ -290,10 +290,12 @@ async fn place(tab: &TabShared, path: Option<&str>) -> Result<Option<PathBuf>, T
     }
 }
 
-/// Takes the download that is waited for, once it has begun.
+/// Takes the download that is waited for, once it has begun. None begins behind a dialog that is open
+/// already; one that opens meanwhile may be what leads to it.
 async fn begun(tab: &TabShared, which: &Which) -> Result<String, TabError> {
     let downloads = &tab.browser.downloads;
     let (mut changes, mut gone) = (downloads.subscribe(), tab.gone.subscribe());
+    let mut open = tab.condition.borrow().dialog.clone();
     loop {
         changes.mark_unchanged();
         let mut taken = None;
@@ -303,6 +305,9 @@ async fn begun(tab: &TabShared, which: &Which) -> Result<String, TabError> {
         });
         if let Some(guid) = taken {
             return Ok(guid);
+        }
+        if let Some(dialog) = open.take() {
+            return Err(TabError::Dialog(dialog));
         }
         tokio::select! {
             _ = changes.changed() => {}

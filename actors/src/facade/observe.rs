@@ -83,7 +83,8 @@ impl Supervisor {
     /// for its body, of which at most `max_chars` characters are given.
     ///
     /// # Errors
-    /// [`TabError::Response`], [`TabError::BadInput`], and whatever ends a call.
+    /// [`TabError::Response`], [`TabError::BadInput`], [`TabError::Dialog`] where one is open already, and
+    /// whatever ends a call.
     pub async fn response(
         &self,
         tab: TabId,
@@ -97,6 +98,11 @@ impl Supervisor {
         }
         let handle = self.inner.registry.tab(tab)?;
         check_budget(budget, handle.shared.browser.limits.max_budget())?;
+        // Behind a dialog the page gets none; one that opens meanwhile may be what leads to it.
+        let open = handle.shared.condition.borrow().dialog.clone();
+        if let Some(dialog) = open {
+            return Err(TabError::Dialog(dialog));
+        }
         let budget = budget.scoped();
         let _cancel = budget.cancel_on_drop();
         let observing = observing(&handle.shared, &budget).await?;

@@ -8,6 +8,8 @@ use tabvisor_page::act::ActError;
 use tabvisor_page::evaluate::{EvaluateError, Script, Value};
 use tabvisor_page::wait::Late;
 
+use tokio::time::Instant;
+
 use super::Supervisor;
 use super::evaluate::check_function;
 use super::tabs::unexpected;
@@ -17,6 +19,9 @@ use crate::ids::TabId;
 
 /// How long between two runs of a function. What it looks at may be anything, so no event tells.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// A page that answered so shortly before the end is called responsive.
+const RECENT: Duration = Duration::from_millis(250);
 
 impl Supervisor {
     /// Waits until everything that `wait` names has held, one after the other. It begins in its
@@ -50,18 +55,24 @@ impl Supervisor {
         let budget = budget.scoped();
         let _cancel = budget.cancel_on_drop();
         let mut page_responsive = None;
+        let mut answered: Option<Instant> = None;
         loop {
             let handle = self.inner.registry.tab(tab)?;
             let max_result_bytes = handle.shared.browser.limits.max_result_bytes;
             let script = Script { text: function.clone(), max_result_bytes, element: None };
             match self.run(handle, script, &budget).await {
                 Ok(value) if is_true(&value) => return Ok(()),
-                Ok(_) => page_responsive = Some(true),
+                Ok(_) => {
+                    page_responsive = Some(true);
+                    answered = Some(Instant::now());
+                }
                 // It may not stay so.
                 Err(TabError::Stuck { .. }) => page_responsive = Some(false),
                 Err(TabError::Evaluate(EvaluateError::TimedOut(expiry))) => {
                     let late = late(expiry.budget, expiry.elapsed);
-                    let page_responsive = Some(expiry.page_responsive);
+                    // The last run may have had no time to tell.
+                    let just_did = answered.is_some_and(|at| at.elapsed() < RECENT);
+                    let page_responsive = Some(expiry.page_responsive || just_did);
                     return Err(TabError::Wait(Box::new(Late { page_responsive, ..late })));
                 }
                 // The next document is asked; and whoever finds the budget spent is told so below.

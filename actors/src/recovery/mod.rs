@@ -9,7 +9,7 @@
 //!                  +--still not--+--no rung, no time, another document--> done: an honest failure
 //! ```
 //!
-//! Supervised by: [`Browser`](crate::browser), a leaf per recovery, one at a time per tab; the tab's own
+//! Supervised by: `Browser`, a leaf per recovery, one at a time per tab; the tab's own
 //! supervisor does not survive the rung that changes the target.
 //!
 //! It never: navigates or reloads a page whose renderer lives (measured: a stuck page takes it, stays

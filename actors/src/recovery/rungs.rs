@@ -21,6 +21,9 @@ use crate::dialog_watcher::{AnswerDialog, WatcherMsg};
 
 /// How long a page whose scripts were ended may take to answer, before its timers are suspected.
 const AT_ONCE: Duration = Duration::from_millis(500);
+/// How long the end of scripts may take to be confirmed: milliseconds on a quiet machine, and giving up
+/// may cost the page its state.
+const END: Duration = Duration::from_secs(2);
 /// How long a renderer may take to die by Chromium's hand: 28 ms where it can at all (measured).
 const CRASH: Duration = Duration::from_millis(500);
 
@@ -58,8 +61,8 @@ impl Ground {
             metrics::counter!("tabvisor_terminate_execution_total", "cause" => cause, "result" => result)
                 .increment(1);
         };
-        let at_once = budget.child((budget.left() / 3).min(AT_ONCE));
-        match recover::terminate(&control, &at_once).await {
+        let end = budget.child((budget.left() / 3).min(END));
+        match recover::terminate(&control, &end).await {
             Ok(()) => count("terminated"),
             Err(CdpError::Spent { .. }) => {
                 count("unanswered");
@@ -70,6 +73,7 @@ impl Ground {
                 return Step::default();
             }
         }
+        let at_once = budget.child((budget.left() / 3).min(AT_ONCE));
         if recover::stays_usable(&control, &at_once).await {
             return Step { freed: true, lost: vec![Lost::Scripts], ours: false };
         }
@@ -164,7 +168,13 @@ impl Ground {
                 return false;
             }
         }
-        recover::answers(control, budget).await
+        let mut condition = self.tab.condition.subscribe();
+        tokio::select! {
+            biased;
+            // Likewise.
+            Ok(_) = condition.wait_for(|now| now.dialog.is_some()) => true,
+            survives = recover::survives_its_loading(control, budget) => survives,
+        }
     }
 
     /// Ends the renderer's process, where it is on this machine.

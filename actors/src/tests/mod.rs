@@ -1,5 +1,6 @@
 //! The tree on a fake Chrome: faults that a real one cannot be made to show at will.
 
+mod dialog_open;
 mod faults;
 mod interleavings;
 mod lifecycle;

@@ -109,6 +109,9 @@ impl Body {
     }
 
     fn spent(&self, spent: Spent) -> LaunchError {
+        if let (Spent::Expired { .. }, Err(full)) = (&spent, self.home.has_room()) {
+            return full;
+        }
         LaunchError::Spent { spent, last_words: self.last_words() }
     }
 

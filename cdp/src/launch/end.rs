@@ -15,7 +15,7 @@ use super::proc::{self, Identity};
 
 /// How often to look again. A killed process is gone within milliseconds unless the kernel holds
 /// it in a disk or network wait, so this bound is met only there.
-const ROUNDS: u32 = 25;
+const ROUNDS: u32 = 50;
 
 /// How long one look may wait for one process.
 const ROUND: Duration = Duration::from_millis(200);

@@ -13,13 +13,16 @@ use super::family::Family;
 use super::lease::Lease;
 use super::options::Profile;
 use super::proc::Identity;
-use super::{end, port, singleton};
+use super::{end, machine, port, singleton};
 use crate::budget::Budget;
 
 /// How often a removal is tried: a dying process may still write into the folder.
-const TRIES: u32 = 20;
+const TRIES: u32 = 80;
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(25);
+
+/// A profile begins with some megabytes.
+const LEAST_ROOM: u64 = 4 << 20;
 
 /// A lease with its profile. Dropping it removes the lease and, if it is temporary, the profile:
 /// the processes must be gone by then.
@@ -53,7 +56,18 @@ impl Home {
             made.map_err(|why| LaunchError::StateDir { path: folder.to_owned(), why: why.to_string() })?;
         }
         port::forget(folder).map_err(|why| bad(folder, &why.to_string()))?;
+        home.has_room()?;
         Ok(home)
+    }
+
+    /// On a full disk Chromium opens no port, and does not say why.
+    pub(super) fn has_room(&self) -> Result<(), LaunchError> {
+        let Some(free) = machine::free(self.profile()).filter(|free| *free < LEAST_ROOM) else {
+            return Ok(());
+        };
+        let why = format!("its disk is full: {free} bytes are free, chromium needs {LEAST_ROOM}");
+        let path = self.profile().to_owned();
+        Err(if self.is_temporary() { LaunchError::StateDir { path, why } } else { bad(&path, &why) })
     }
 
     /// The profile.

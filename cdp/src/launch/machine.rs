@@ -22,7 +22,7 @@ impl Machine {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         Self {
             root: rustix::process::geteuid().is_root(),
-            shm_free: shm_free(Path::new("/dev/shm")),
+            shm_free: free(Path::new("/dev/shm")),
             display: set("DISPLAY") || set("WAYLAND_DISPLAY"),
         }
     }
@@ -33,7 +33,8 @@ impl Machine {
     }
 }
 
-fn shm_free(folder: &Path) -> Option<u64> {
+/// Free bytes on the disk of a folder, where it can be told.
+pub(super) fn free(folder: &Path) -> Option<u64> {
     let facts = rustix::fs::statvfs(folder).ok()?;
     Some(facts.f_bavail.saturating_mul(facts.f_frsize))
 }

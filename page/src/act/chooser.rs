@@ -53,6 +53,8 @@ impl Chooser {
     /// # Errors
     /// Whatever ends a wait.
     pub async fn catch(page: &ActPage, turns: &Turns, budget: &Budget) -> Result<Self, ActError> {
+        // What may not be done takes nobody's turn, and has nothing to take back.
+        page.during(budget, std::future::ready(Ok(()))).await?;
         let children = page.frames.all().into_iter().map(|(_, session)| session);
         let sessions: Vec<_> = std::iter::once(page.session.clone()).chain(children).collect();
         let events = page.session.subscribe_link(OPENED, 16);

@@ -153,7 +153,10 @@ fn conclude(aim: &Aim, seen: Seen, route: Route) -> Outcome {
     observed.target = aim.words();
     observed.warnings.extend(aim.warnings());
     observed.warnings.extend((heard.received == Some(false)).then_some(MISSED));
-    observed.pointer = Some(heard.seen(aim.point));
+    let seen = heard.seen(aim.point);
+    let saves = aim.facts.as_ref().is_some_and(|it| it.saves) && seen.default_prevented != Some(true);
+    observed.saves = saves && observed.dialog.is_none();
+    observed.pointer = Some(seen);
     Outcome { effect, route, observed }
 }
 

@@ -23,6 +23,7 @@
 //! | `field`, `field.js` | what kind of field it is, and what became of text in it |
 //! | `type_text`, `text_plan` | entering text, and what its newlines mean |
 //! | `press`, `select`, `check`, `upload`, `fill` | the other ways to fill a form |
+//! | `highlight` | showing a person which element is meant |
 //! | `files`, `transfer`, `chooser` | files, their bytes, and what a page opens to be given some |
 //! | `save_document` | having the browser download what it shows |
 //! | `input_seen` | what the page saw of them |
@@ -40,6 +41,7 @@ mod files;
 mod fill;
 mod frames;
 mod heard;
+mod highlight;
 mod hover;
 mod input_seen;
 mod keyboard;
@@ -72,6 +74,7 @@ pub use error::ActError;
 pub use field::{FieldAfterEnter, FieldKind};
 pub use files::{Files, LocalFile};
 pub use fill::{FieldSeen, FillField, fill};
+pub use highlight::highlight;
 pub use hover::hover;
 pub use input_seen::{ChoiceSeen, FileSeen, InputSeen, KeySeen, TextSeen};
 pub use keys::Key;

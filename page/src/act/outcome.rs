@@ -75,6 +75,9 @@ pub struct Observed {
     /// The dialog that opened meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<Dialog>,
+    /// A download may begin a moment later.
+    #[serde(skip)]
+    pub saves: bool,
     /// What a caller should know beside.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<&'static str>,

@@ -14,6 +14,11 @@ const softlyDisabled = it => {
   for (const up of chain(it)) if (attribute(up, 'aria-disabled') === 'true') return true;
   return false;
 };
+// A link that saves what it leads to.
+const saves = it => {
+  for (const up of chain(it)) if (matches(up, 'a[href]')) return attribute(up, 'download') !== null;
+  return false;
+};
 const sized = box => box.width > 0 && box.height > 0;
 // One box for every line; of what has no size of its own, those of its content if they show.
 const boxesOf = it => {
@@ -56,7 +61,7 @@ const makeReady = async (it, asked) => {
     if (!isHere(it)) return { verdict: 'detached' };
     const by = asked.enabled && disabledBy(it);
     if (by) return { verdict: 'disabled', by };
-    const said = { verdict: 'ready', words: words(it), softlyDisabled: softlyDisabled(it) };
+    const said = { verdict: 'ready', words: words(it), softlyDisabled: softlyDisabled(it), saves: saves(it) };
     if (!asked.visible) return said;
     const seen = [it, ...twin].filter(isSeen);
     if (!seen.length) return { verdict: 'not_visible' };

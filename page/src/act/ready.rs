@@ -60,6 +60,7 @@ impl Ready {
 /// What was found out about an element.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is found out by itself")]
 pub struct Facts {
     /// The element in words.
     pub words: String,
@@ -70,6 +71,9 @@ pub struct Facts {
     /// It was not in view before.
     #[serde(default)]
     pub scrolled: bool,
+    /// It is a link that saves what it leads to, or in one.
+    #[serde(default)]
+    pub saves: bool,
     /// The point is one of its label.
     #[serde(default)]
     pub by_label: bool,

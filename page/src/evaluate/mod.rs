@@ -82,7 +82,12 @@ impl EvaluateLink {
     ) -> Result<Self, CdpError> {
         let link = Link::connect(browser, dial, options, budget).await?;
         let session = link.attach(target_id, budget).await?;
-        Ok(Self { link, session, warm: false, clock: None, frame: None })
+        Ok(Self::new(link, session))
+    }
+
+    /// A session on a page, over a link that is for nothing else.
+    pub fn new(link: Link, session: Session) -> Self {
+        Self { link, session, warm: false, clock: None, frame: None }
     }
 
     /// Waits until the page has answered on this session, and reads its clock. On a stuck page

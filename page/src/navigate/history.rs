@@ -11,7 +11,7 @@ use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
 
 use super::progress::Progress;
-use super::{EVENTS, Follow, Landed, NavigateError, WaitUntil, bad_news, spent, stopped_by};
+use super::{EVENTS, Follow, Landed, NavigateError, WaitUntil, answers, may_begin, spent};
 use crate::condition::Condition;
 
 /// Where to go without an address.
@@ -89,25 +89,13 @@ pub async fn go(
     mut condition: watch::Receiver<Condition>,
     budget: &Budget,
 ) -> Result<Landed, NavigateError> {
-    let was_crashed = {
-        let now = condition.borrow();
-        if let Some(dialog) = now.dialog.clone() {
-            return Err(NavigateError::Dialog { dialog, committed: false });
-        }
-        now.crashed
-    };
+    let was_crashed = may_begin(&condition)?;
     let work = budget.reserving(budget.cleanup_reserve());
     let entry =
         history(session, &work, budget).await?.entry(to).ok_or(NavigateError::NoHistory(to.name()))?;
     if !was_crashed {
-        // As for an address of the same site: a page that is held by a script is not moved.
-        let marker = session.send("Runtime.evaluate", json!({ "expression": "0" })).await?;
-        tokio::select! {
-            biased;
-            _ = marker => {}
-            news = bad_news(&mut condition, was_crashed) => return Err(stopped_by(news, false)),
-            _ = work.spent() => return Err(spent(budget, false)),
-        }
+        // As for an address of the same site.
+        answers(session, &mut condition, &work, budget).await?;
     }
     let events = session.subscribe(EVENTS, 256);
     let sent = match to {

@@ -194,31 +194,43 @@ pub async fn navigate(
     mut condition: watch::Receiver<Condition>,
     budget: &Budget,
 ) -> Result<Landed, NavigateError> {
-    let was_crashed = {
-        let now = condition.borrow();
-        if let Some(dialog) = now.dialog.clone() {
-            return Err(NavigateError::Dialog { dialog, committed: false });
-        }
-        // A dead renderer is what a navigation mends.
-        now.crashed
-    };
+    let was_crashed = may_begin(&condition)?;
     // What is left at the end stops the navigation and hears that it is stopped.
     let work = budget.reserving(budget.cleanup_reserve());
     let events = session.subscribe(EVENTS, 256);
     if how.same_site && !was_crashed {
-        let marker = session.send("Runtime.evaluate", json!({ "expression": "0" })).await?;
-        tokio::select! {
-            biased;
-            // A refusal is an answer, too.
-            _ = marker => {}
-            news = bad_news(&mut condition, was_crashed) => return Err(stopped_by(news, false)),
-            _ = work.spent() => return Err(spent(budget, false)),
-        }
+        answers(session, &mut condition, &work, budget).await?;
     }
     let sent = work.run(session.send("Page.navigate", json!({ "url": url.as_str() }))).await;
     let reply = sent.map_err(|_| spent(budget, false))??;
     let follow = Follow { events, reply, progress: Progress::new(how.until), condition, was_crashed };
     follow.run(session, budget).await
+}
+
+/// Nothing is sent behind a dialog. Says whether the renderer is dead: that is what a navigation mends.
+fn may_begin(condition: &watch::Receiver<Condition>) -> Result<bool, NavigateError> {
+    let now = condition.borrow();
+    match now.dialog.clone() {
+        Some(dialog) => Err(NavigateError::Dialog { dialog, committed: false }),
+        None => Ok(now.crashed),
+    }
+}
+
+/// Waits until a page whose renderer lives answers anything: one that is held by a script is not moved.
+async fn answers(
+    session: &Session,
+    condition: &mut watch::Receiver<Condition>,
+    work: &Budget,
+    budget: &Budget,
+) -> Result<(), NavigateError> {
+    let marker = session.send("Runtime.evaluate", json!({ "expression": "0" })).await?;
+    tokio::select! {
+        biased;
+        // A refusal is an answer, too.
+        _ = marker => Ok(()),
+        news = bad_news(condition, false) => Err(stopped_by(news, false)),
+        _ = work.spent() => Err(spent(budget, false)),
+    }
 }
 
 /// A navigation that was sent.

@@ -14,6 +14,6 @@ mod process;
 mod scripts;
 
 pub use crash::{Crash, crash};
-pub use probe::{answers, serves_interrupts, stays_usable};
+pub use probe::{answers, serves_interrupts, stays_usable, survives_its_loading};
 pub use process::process_of;
 pub use scripts::{end_timers, terminate};

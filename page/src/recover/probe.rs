@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
@@ -23,6 +23,28 @@ pub async fn stays_usable(session: &Session, budget: &Budget) -> bool {
     }
     let _ = budget.child(BEAT).run(std::future::pending::<()>()).await;
     answers(session, budget).await
+}
+
+/// How long a page that is loaded is watched, if its parser takes that long: one that answers all the
+/// while is usable.
+const PARSING: Duration = Duration::from_secs(1);
+
+/// Whether a document that was just brought answers, and goes on answering until its own scripts have
+/// run: between the commit and the first of them every page answers.
+pub async fn survives_its_loading(session: &Session, budget: &Budget) -> bool {
+    let state = json!({ "expression": "document.readyState", "returnByValue": true });
+    let parsing = budget.child(PARSING);
+    loop {
+        let over = parsing.check().is_err();
+        match session.call_as::<Value>("Runtime.evaluate", state.clone(), budget).await {
+            Ok(answer) if over || answer["result"]["value"] != "loading" => return true,
+            // Another document came in the place of this one.
+            Err(CdpError::Protocol { .. }) if !over => {}
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+        let _ = budget.child(BEAT).run(std::future::pending::<()>()).await;
+    }
 }
 
 /// Whether the page serves interrupts: it does so while a script runs, and not where the end of
