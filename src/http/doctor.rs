@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
@@ -10,12 +9,11 @@ use serde_json::json;
 use tabvisor_actors::TabState;
 use tabvisor_cdp::launch::find_chromium;
 
+use super::call::{Call, run};
 use super::error::ApiError;
-use super::fields::Fields;
 use super::in_profile::InProfile;
 use super::json;
 use super::lifecycle::TRANSPORT;
-use super::service::Service;
 
 /// How long the browser may take to answer.
 const PROBE: Duration = Duration::from_secs(5);
@@ -52,18 +50,13 @@ impl Check {
 }
 
 /// Looks at a browser; with `deep` (or `live`) it is asked as well. It is never started.
-pub(super) async fn doctor(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut query = Fields::of_query(query.as_deref());
-    let deep = query.truth("deep").or_else(|| query.truth("live")).unwrap_or_default();
-    let budget = query.budget(PROBE.min(service.max_budget()), service.max_budget())?;
-    let it = service.profile(&mut query, &mut Fields::default())?;
+pub(super) async fn doctor(mut call: Call) -> Result<Response, ApiError> {
+    let deep = call.query.truth("deep").or_else(|| call.query.truth("live")).unwrap_or_default();
+    let budget = call.budget(PROBE)?;
+    let it = call.profile()?;
     let mut checks = vec![program(&it), runs(&it)];
     if let (true, Some(browser)) = (deep, it.profile.running()) {
-        checks.push(match service.supervisor().probe(browser, &budget).await {
+        checks.push(match run("doctor", None, &budget, it.supervisor().probe(browser, &budget)).await {
             Ok(()) => Check::new("live", "Live answer", Verdict::Pass, "a new link was answered"),
             Err(why) => Check::new("live", "Live answer", Verdict::Fail, why.to_string())
                 .hint("stop and start the browser"),

@@ -7,7 +7,6 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderName};
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -16,8 +15,8 @@ use futures_util::stream;
 use tabvisor_actors::events::{Item, Subscription};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::call::Look;
 use super::error::ApiError;
-use super::fields::Fields;
 use super::service::Service;
 
 /// How often a quiet stream says that it is still there; proxies close those that never do.
@@ -32,14 +31,12 @@ struct Reader {
 }
 
 /// From now on, of all browsers.
-pub(super) async fn events(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    if service.is_stopping() {
+pub(super) async fn events(mut look: Look) -> Result<Response, ApiError> {
+    if look.service.is_stopping() {
         return Err(ApiError::stopping());
     }
-    service.profile(&mut Fields::of_query(query.as_deref()), &mut Fields::default())?;
+    look.profile()?;
+    let service = look.service;
     let Ok(place) = service.streams().clone().try_acquire_owned() else {
         let max = service.config().server.event_streams;
         metrics::counter!("tabvisor_rejected_total", "reason" => "overloaded").increment(1);

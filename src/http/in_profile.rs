@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use tabvisor_actors::ids::{BrowserId, TabId};
-use tabvisor_actors::{BrowserFacts, TabRow};
+use tabvisor_actors::{BrowserFacts, Supervisor, TabRow};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::navigate::WaitUntil;
 
 use crate::TabError;
 
 use super::error::ApiError;
-use super::profiles::{Profile, Unstarted};
+use super::profiles::Profile;
+use super::runs::Unstarted;
 use super::service::{Service, is_internal};
 use super::targets::{self, Candidate, Missed, Names};
 
@@ -26,6 +27,10 @@ pub(super) struct InProfile {
 impl InProfile {
     pub(super) fn new(service: Service, profile: Arc<Profile>) -> Self {
         Self { service, profile }
+    }
+
+    pub(super) fn supervisor(&self) -> &Supervisor {
+        self.service.supervisor()
     }
 
     pub(super) fn name(&self) -> &str {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
@@ -13,12 +12,11 @@ use tabvisor_cdp::launch::find_chromium;
 
 use crate::TabError;
 
+use super::call::{Call, Look, run};
 use super::error::ApiError;
-use super::fields::Fields;
 use super::in_profile::InProfile;
-use super::profiles::{Stopped, Then};
-use super::service::Service;
-use super::{body, json, record_overrun};
+use super::json;
+use super::runs::{Stopped, Then};
 
 /// Over what a browser is driven; there is nothing else.
 pub(super) const TRANSPORT: &str = "cdp";
@@ -60,11 +58,8 @@ struct Status {
 }
 
 /// From what is known: nothing is launched, and nobody is asked.
-pub(super) async fn status(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    let in_profile = service.profile(&mut Fields::of_query(query.as_deref()), &mut Fields::default())?;
+pub(super) async fn status(mut look: Look) -> Result<Response, ApiError> {
+    let in_profile = look.profile()?;
     let profile = &in_profile.profile;
     let facts = in_profile.browser();
     let running = facts.is_some();
@@ -107,45 +102,39 @@ pub(super) async fn status(
 }
 
 /// Starts the browser unless it runs.
-pub(super) async fn start(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let Asked { in_profile, budget, headless } = Asked::read(&service, query.as_deref(), request).await?;
-    let started = in_profile.started(headless, &budget).await;
-    record_overrun(&budget);
-    started?;
+pub(super) async fn start(mut call: Call) -> Result<Response, ApiError> {
+    let headless = match (call.query.has("headless"), call.query.truth("headless")) {
+        (true, None) => return Err(ApiError::wrong("headless", "must be true or false.")),
+        (_, headless) => headless,
+    };
+    let budget = call.budget(call.service.budgets().start())?;
+    let in_profile = call.profile()?;
+    if headless.is_some() && in_profile.profile.is_attached() {
+        let why = "is for browsers that are launched here; this one is attached to.";
+        return Err(ApiError::wrong("headless", why));
+    }
+    run("start", None, &budget, in_profile.started(headless, &budget)).await?;
     Ok(json(StatusCode::OK, &json!({ "ok": true, "profile": in_profile.name() })))
 }
 
 /// Stops the browser and answers when nothing of it is left. One that is attached to is left alone, but for
 /// the tabs that were opened in it.
-pub(super) async fn stop(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let Asked { in_profile, budget, .. } = Asked::read(&service, query.as_deref(), request).await?;
-    let stopped = stopped(&service, &in_profile, Then::Again, &budget).await?;
+pub(super) async fn stop(mut call: Call) -> Result<Response, ApiError> {
+    let budget = call.budget(call.service.budgets().start())?;
+    let in_profile = call.profile()?;
+    let stopped = stopped(&in_profile, Then::Again, &budget).await?;
     Ok(json(StatusCode::OK, &json!({ "ok": true, "stopped": stopped.ran, "profile": in_profile.name() })))
 }
 
 /// Stops the browser and moves its data aside, so that the next start begins with none.
-pub(super) async fn reset(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let Asked { in_profile, budget, .. } = Asked::read(&service, query.as_deref(), request).await?;
+pub(super) async fn reset(mut call: Call) -> Result<Response, ApiError> {
+    let budget = call.budget(call.service.budgets().start())?;
+    let in_profile = call.profile()?;
     if in_profile.profile.is_attached() {
         let error = "reset-profile works for browsers that are launched here; this one is attached to";
-        return Err(ApiError::invalid(error).reason("invalid_argument").detail("field", "profile"));
+        return Err(ApiError::about("profile", error));
     }
-    let _stopped = stopped(&service, &in_profile, Then::Again, &budget).await?;
+    let _stopped = stopped(&in_profile, Then::Again, &budget).await?;
     let from = in_profile.profile.folder();
     // A temporary one went with the browser.
     let to = from.as_deref().map(move_aside).transpose()?.flatten();
@@ -156,13 +145,12 @@ pub(super) async fn reset(
 }
 
 pub(super) async fn stopped(
-    service: &Service,
     in_profile: &InProfile,
     then: Then,
     budget: &Budget,
 ) -> Result<Stopped, ApiError> {
-    let stopped = in_profile.profile.stop(service.supervisor(), then, budget).await;
-    record_overrun(budget);
+    let stopping = in_profile.profile.stop(in_profile.supervisor(), then, budget);
+    let stopped = run("stop", None, budget, stopping).await;
     stopped.map_err(|spent| TabError::Budget { spent, doing: "stopping the browser", sent: true }.into())
 }
 
@@ -178,33 +166,5 @@ pub(super) fn move_aside(folder: &Path) -> Result<Option<PathBuf>, ApiError> {
             let error = format!("the profile folder {} cannot be moved: {why}", folder.display());
             Err(ApiError::new(StatusCode::CONFLICT, error).reason("folder_in_use"))
         }
-    }
-}
-
-struct Asked {
-    in_profile: InProfile,
-    budget: Budget,
-    headless: Option<bool>,
-}
-
-impl Asked {
-    async fn read(service: &Service, query: Option<&str>, request: Request) -> Result<Self, ApiError> {
-        let mut fields = body::fields(request, service.max_body_bytes()).await?;
-        let mut query = Fields::of_query(query);
-        let default = service.budgets().start().min(service.max_budget());
-        let budget =
-            if query.has("timeoutMs") { &query } else { &fields }.budget(default, service.max_budget())?;
-        let headless = match (query.has("headless"), query.truth("headless")) {
-            (true, None) => return Err(ApiError::wrong("headless", "must be true or false.")),
-            (_, headless) => headless,
-        };
-        let in_profile = service.profile(&mut query, &mut fields)?;
-        if headless.is_some() && in_profile.profile.is_attached() {
-            return Err(ApiError::wrong(
-                "headless",
-                "is for browsers that are launched here; this one is attached to.",
-            ));
-        }
-        Ok(Self { in_profile, budget, headless })
     }
 }

@@ -9,8 +9,8 @@
 //! |---|---|
 //! | `access`, `hosts` | who may call |
 //! | `service` | what the routes share |
-//! | `profiles`, `in_profile` | which browser it means, started when it is needed |
-//! | `body`, `fields`, `kinds` | what a request says |
+//! | `profiles`, `runs`, `cool_down`, `in_profile` | which browser it means, started when it is needed |
+//! | `call`, `body`, `fields`, `kinds` | what a request says, and for how long it is work |
 //! | `targets` | which tab it means |
 //! | `tabs`, `tab_action`, `recovery`, `act`, `wait`, `batch`, `navigate`, `snapshot`, `screenshot`, `files`, `dialogs` | the routes |
 //! | `observe`, `state`, `settings`, `health` | the routes |
@@ -22,6 +22,8 @@ mod access;
 mod act;
 mod batch;
 mod body;
+mod call;
+mod cool_down;
 mod dialogs;
 mod doctor;
 mod error;
@@ -39,6 +41,7 @@ mod observe;
 mod profile_list;
 mod profiles;
 mod recovery;
+mod runs;
 mod screenshot;
 mod service;
 mod settings;
@@ -59,7 +62,6 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use serde::Serialize;
-use tabvisor_cdp::budget::Budget;
 
 use self::error::ApiError;
 
@@ -157,13 +159,5 @@ fn json(status: StatusCode, value: &impl Serialize) -> Response {
             tracing::error!(%why, "an answer has no JSON form");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
-    }
-}
-
-/// How much later than its budget an answer is, where it is.
-fn record_overrun(budget: &Budget) {
-    if let Some(over) = budget.elapsed().checked_sub(budget.total()).filter(|over| !over.is_zero()) {
-        metrics::histogram!("tabvisor_budget_overrun_seconds", "surface" => "http")
-            .record(over.as_secs_f64());
     }
 }

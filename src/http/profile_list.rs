@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
@@ -15,13 +15,15 @@ use serde_json::json;
 
 use crate::config::{BrowserAddress, Config, ProfileConfig, check_name, is_color};
 
+use super::call::Call;
 use super::error::ApiError;
 use super::fields::Fields;
 use super::in_profile::InProfile;
 use super::lifecycle::{DRIVER, TRANSPORT, move_aside, stopped};
-use super::profiles::{Profile, Then};
+use super::profiles::Profile;
+use super::runs::Then;
 use super::service::Service;
-use super::{body, json};
+use super::json;
 
 /// Profiles there may be, configured and made.
 const MOST: usize = 100;
@@ -74,10 +76,9 @@ pub(super) async fn list(State(service): State<Service>) -> Response {
 }
 
 /// Makes one; its browser is started when it is needed.
-pub(super) async fn create(State(service): State<Service>, request: Request) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let (name, own) = asked(&mut fields, service.config())?;
+pub(super) async fn create(mut call: Call) -> Result<Response, ApiError> {
+    let service = &call.service;
+    let (name, own) = asked(&mut call.body, service.config())?;
     let profile = Arc::new(Profile::new(&name, &own, service.config(), true));
     if let Some(why) = profile.trouble() {
         return Err(ApiError::wrong("cdpUrl", why.text(&name)));
@@ -141,27 +142,27 @@ fn asked(fields: &mut Fields, config: &Config) -> Result<(String, ProfileConfig)
 
 /// Stops the browser of one that a call has made, moves its data aside and forgets it.
 pub(super) async fn delete(
-    State(service): State<Service>,
     name: Result<Path<String>, PathRejection>,
+    call: Call,
 ) -> Result<Response, ApiError> {
     let name = name.map(|Path(name)| name.trim().to_owned()).unwrap_or_default();
-    delete_named(service, name).await
+    delete_named(call, &name).await
 }
 
 /// Deletes the one that is named `create`.
-pub(super) async fn delete_create(State(service): State<Service>) -> Result<Response, ApiError> {
-    delete_named(service, "create".into()).await
+pub(super) async fn delete_create(call: Call) -> Result<Response, ApiError> {
+    delete_named(call, "create").await
 }
 
 /// Deletes the one that is named `import`.
-pub(super) async fn delete_import(State(service): State<Service>) -> Result<Response, ApiError> {
-    delete_named(service, "import".into()).await
+pub(super) async fn delete_import(call: Call) -> Result<Response, ApiError> {
+    delete_named(call, "import").await
 }
 
-async fn delete_named(service: Service, name: String) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    check_name(&name).map_err(|why| ApiError::wrong("name", why))?;
-    let in_profile = service.profile_named(&name)?;
+async fn delete_named(call: Call, name: &str) -> Result<Response, ApiError> {
+    check_name(name).map_err(|why| ApiError::wrong("name", why))?;
+    let budget = call.budget(call.service.budgets().start())?;
+    let in_profile = call.service.profile_named(name)?;
     let profile = &in_profile.profile;
     if profile.is_default() {
         return Err(ApiError::wrong("name", "is that of the default profile, which cannot be deleted."));
@@ -170,14 +171,12 @@ async fn delete_named(service: Service, name: String) -> Result<Response, ApiErr
         let error = format!("profile \"{name}\" is configured; take it out of the configuration");
         return Err(ApiError::new(StatusCode::CONFLICT, error).reason("profile_configured"));
     }
-    let budget = Fields::default()
-        .budget(service.budgets().start().min(service.max_budget()), service.max_budget())?;
-    let moved = match stopped(&service, &in_profile, Then::Never, &budget).await {
+    let moved = match stopped(&in_profile, Then::Never, &budget).await {
         Ok(_stopped) => profile.folder().as_deref().map(move_aside).transpose(),
         Err(why) => Err(why),
     };
     let deleted = moved.inspect_err(|_| profile.reopen())?.flatten().is_some();
-    forget(&mut service.profiles(), profile);
+    forget(&mut call.service.profiles(), profile);
     Ok(json(StatusCode::OK, &json!({ "ok": true, "profile": name, "deleted": deleted })))
 }
 

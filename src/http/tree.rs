@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::json;
 use tabvisor_actors::{BrowserNode, Share};
 
+use super::call::Look;
 use super::error::ApiError;
-use super::fields::Fields;
 use super::json;
-use super::service::Service;
 
 /// How long the browser may take to answer.
 const PROBE: Duration = Duration::from_secs(2);
@@ -27,13 +25,9 @@ struct Node {
 }
 
 /// The tree, from what is published: no actor and no page is asked.
-pub(super) async fn supervisor(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    let mut query = Fields::of_query(query.as_deref());
-    let only =
-        if query.has("profile") { Some(service.profile(&mut query, &mut Fields::default())?) } else { None };
+pub(super) async fn supervisor(mut look: Look) -> Result<Response, ApiError> {
+    let only = if look.query.has("profile") { Some(look.profile()?) } else { None };
+    let service = &look.service;
     let names: Vec<_> = {
         let profiles = service.profiles();
         let running = |profile: &super::profiles::Profile| profile.running().zip(Some(profile.name.clone()));
@@ -74,20 +68,16 @@ struct Ready {
 }
 
 /// Whether the browser can be worked with, found out by a new link to it, as every evaluate has one.
-pub(super) async fn readyz(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    let mut query = Fields::of_query(query.as_deref());
-    let budget = query.budget(PROBE.min(service.max_budget()), service.max_budget())?;
-    let it = service.profile(&mut query, &mut Fields::default())?;
+pub(super) async fn readyz(mut look: Look) -> Result<Response, ApiError> {
+    let budget = look.budget(PROBE)?;
+    let it = look.profile()?;
     let said = |reason, why: Option<String>| (Some(reason), why);
     let (reason, why) = match it.profile.running() {
-        _ if service.is_stopping() => said("stopping", None),
+        _ if look.service.is_stopping() => said("stopping", None),
         None if it.profile.is_starting() => said("browser_starting", None),
         None => said("browser_stopped", it.profile.trouble().map(|why| why.text(it.name()))),
         Some(_) if it.browser().is_none() => said("browser_restarting", None),
-        Some(browser) => match service.supervisor().probe(browser, &budget).await {
+        Some(browser) => match it.supervisor().probe(browser, &budget).await {
             Ok(()) => (None, None),
             Err(why) if why.kind() == "budget_exceeded" => said("browser_silent", Some(why.to_string())),
             Err(why) => said("browser_unavailable", Some(why.to_string())),
