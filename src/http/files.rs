@@ -15,8 +15,8 @@ use super::act::{ActedOn, answered};
 use super::call::{Call, OnTab};
 use super::error::ApiError;
 use super::fields::Fields;
-use super::kept::{self, Kind};
 use super::json;
+use super::kept::{self, Kind};
 
 /// How long these may take, unless the request says otherwise.
 const PATIENT: Duration = Duration::from_mins(2);

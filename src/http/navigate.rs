@@ -60,9 +60,7 @@ async fn load(mut call: Call, to: To) -> Result<Response, ApiError> {
         To::Address(url) => {
             on.run("navigate", supervisor.navigate_or_download(tab, &url, until, budget)).await
         }
-        To::Move(to) => {
-            on.run(to.name(), supervisor.go(tab, to, until, budget)).await.map(Arrived::Document)
-        }
+        To::Move(to) => on.run(to.name(), supervisor.go(tab, to, until, budget)).await.map(Arrived::Document),
     };
     Ok(match arrived? {
         Arrived::Document(landed) => {

@@ -19,11 +19,11 @@ use super::call::Call;
 use super::error::ApiError;
 use super::fields::Fields;
 use super::in_profile::InProfile;
+use super::json;
 use super::lifecycle::{DRIVER, TRANSPORT, move_aside, stopped};
 use super::profiles::Profile;
 use super::runs::Then;
 use super::service::Service;
-use super::json;
 
 /// Profiles there may be, configured and made.
 const MOST: usize = 100;

@@ -1,7 +1,7 @@
 //! `GET /tabs/{target}`, `POST /tabs/{target}/restart`, `POST /tabs/{target}/terminate`.
 
-use axum::extract::rejection::PathRejection;
 use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
@@ -12,10 +12,10 @@ use tabvisor_actors::recovery::{LastRecovery, Recovered, RestartRequest, Rung};
 use super::call::{Call, Look, run};
 use super::error::ApiError;
 use super::in_profile::InProfile;
+use super::json;
 use super::service::Service;
 use super::tabs::Tab;
 use super::targets::not_found;
-use super::json;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -11,8 +11,8 @@ use super::act::ActedOn;
 use super::call::Call;
 use super::error::ApiError;
 use super::fields::Fields;
-use super::kept::{self, Kind};
 use super::json;
+use super::kept::{self, Kind};
 
 /// Quality of a JPEG.
 const QUALITY: u8 = 80;

@@ -1,7 +1,7 @@
 //! `POST /set/{what}`: what a page is made to believe.
 
-use axum::extract::rejection::PathRejection;
 use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -10,8 +10,8 @@ use tabvisor_page::emulation::{BadSetting, ColorScheme, Credentials, Device, Geo
 use super::call::Call;
 use super::error::ApiError;
 use super::fields::Fields;
-use super::state::{Granting, grant_to};
 use super::json;
+use super::state::{Granting, grant_to};
 
 impl From<BadSetting> for ApiError {
     fn from(bad: BadSetting) -> Self {

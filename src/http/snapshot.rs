@@ -14,8 +14,8 @@ use super::call::Call;
 use super::dialogs::BrowserState;
 use super::error::ApiError;
 use super::fields::Fields;
-use super::kept::{self, Kind};
 use super::json;
+use super::kept::{self, Kind};
 
 #[derive(Serialize)]
 struct Answer {
@@ -65,9 +65,7 @@ pub(super) async fn snapshot(mut call: Call) -> Result<Response, ApiError> {
             }
             Ok(json(StatusCode::OK, &Answer { ok: true, snapshot, tab, picture }))
         }
-        Err(TabError::Dialog(_)) => {
-            Ok(json(StatusCode::OK, &blocked(list, tab, BrowserState::of(&on))))
-        }
+        Err(TabError::Dialog(_)) => Ok(json(StatusCode::OK, &blocked(list, tab, BrowserState::of(&on)))),
         // What is known of a page that does not answer is worth something to who wanted to see it.
         Err(error) => Err(ApiError::from(error).detail("url", on.row.url).detail("title", on.row.title)),
     }

@@ -1,7 +1,7 @@
 //! `/cookies`, `/storage`, `/text`, `/permissions/grant`: what pages and their browser context hold.
 
-use axum::extract::rejection::PathRejection;
 use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `GET /tabs`, `POST /tabs/open`, `POST /tabs/focus`, `DELETE /tabs/{target}`.
 
-use axum::extract::rejection::PathRejection;
 use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
@@ -12,8 +12,8 @@ use tabvisor_cdp::budget::Budget;
 use super::call::{Call, Look, run};
 use super::error::ApiError;
 use super::in_profile::InProfile;
-use super::targets::{Candidate, check_label, not_found};
 use super::json;
+use super::targets::{Candidate, check_label, not_found};
 
 /// A tab as clients know it, with what more is known of it.
 #[derive(Debug, Serialize)]

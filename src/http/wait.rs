@@ -12,8 +12,8 @@ use super::act::{ActedOn, blocked};
 use super::call::Call;
 use super::error::{ApiError, Code};
 use super::fields::Fields;
-use super::service::Service;
 use super::json;
+use super::service::Service;
 
 pub(super) const DISABLED: &str = "wait --fn is disabled by config (browser.evaluateEnabled=false).";
 
