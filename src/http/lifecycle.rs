@@ -25,6 +25,7 @@ pub(super) const DRIVER: &str = "openclaw";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "as clients know it")]
 struct Status {
     enabled: bool,
     profile: String,

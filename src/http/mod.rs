@@ -8,7 +8,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `access`, `hosts` | who may call |
-//! | `service` | what the routes share |
+//! | `server`, `service` | connections, and what the routes share |
 //! | `profiles`, `runs`, `cool_down`, `in_profile` | which browser it means, started when it is needed |
 //! | `call`, `body`, `fields`, `kinds` | what a request says, and for how long it is work |
 //! | `targets` | which tab it means |
@@ -46,6 +46,7 @@ mod recovery;
 mod routes;
 mod runs;
 mod screenshot;
+mod server;
 mod service;
 mod settings;
 mod snapshot;
@@ -68,6 +69,7 @@ use serde::Serialize;
 use self::error::ApiError;
 
 pub use access::Access;
+pub use server::serve;
 pub use service::Service;
 
 /// The routes of `service`, behind its access checks.

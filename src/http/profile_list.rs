@@ -30,6 +30,7 @@ const MOST: usize = 100;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "as clients know it")]
 struct Row {
     name: String,
     transport: &'static str,

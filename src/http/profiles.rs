@@ -23,6 +23,7 @@ use super::targets::Names;
 const COLOR: &str = "#FF4500";
 
 /// A browser by its name.
+#[expect(clippy::struct_excessive_bools, reason = "as it is configured")]
 pub(super) struct Profile {
     pub(super) name: String,
     /// Made by a call; the configuration does not know it.
@@ -155,10 +156,8 @@ impl Profile {
 }
 
 fn is_remote(address: &BrowserAddress) -> bool {
-    let url = match address.expose().parse::<Given>() {
-        Ok(Given::Endpoint(url) | Given::Bare(url) | Given::Http(url)) => url,
-        _ => return false,
-    };
+    let given = address.expose().parse::<Given>();
+    let Ok(Given::Endpoint(url) | Given::Bare(url) | Given::Http(url)) = given else { return false };
     match url.host() {
         Some(Host::Domain(name)) => name != "localhost",
         Some(Host::Ipv4(address)) => !address.is_loopback(),

@@ -58,7 +58,7 @@ pub(super) async fn supervisor(mut look: Look) -> Result<Response, ApiError> {
 }
 
 #[derive(Serialize)]
-struct Ready {
+struct Answer {
     ready: bool,
     profile: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,5 +85,5 @@ pub(super) async fn readyz(mut look: Look) -> Result<Response, ApiError> {
     };
     let ready = reason.is_none();
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    Ok(json(status, &Ready { ready, profile: it.name().to_owned(), reason, why }))
+    Ok(json(status, &Answer { ready, profile: it.name().to_owned(), reason, why }))
 }

@@ -38,6 +38,7 @@ const FAILURES: &[(u16, &str)] = &[
         "It is not allowed: another site asks, the Host is none of the service's, or the configuration says no",
     ),
     (404, "There is no such profile, tab or route"),
+    (408, "The body did not arrive in time"),
     (409, "Not now: the browser does not run, the tab is stuck or being brought back, the name is ambiguous"),
     (413, "The body is too large"),
     (415, "The body is no JSON"),
@@ -52,7 +53,7 @@ const FAILURES: &[(u16, &str)] = &[
 const EVERY: &[u16] = &[401, 403];
 const LOOK: &[u16] = &[400, 404];
 const CALL: &[u16] = &[400, 404, 409, 429, 499, 500, 501, 502, 503];
-const WITH_BODY: &[u16] = &[413, 415];
+const WITH_BODY: &[u16] = &[408, 413, 415];
 
 /// All operations, in the order in which they are told.
 pub(super) fn operations() -> impl Iterator<Item = &'static Operation> {
@@ -163,7 +164,7 @@ fn answer(it: &Operation) -> Response {
 fn failure(it: &Operation, status: u16, about: &str) -> Response {
     let mut response = ResponseBuilder::new().description(about);
     if status == 429 {
-        let seconds = HeaderBuilder::new().schema(schema(&Kind::Whole(1, 3600)));
+        let seconds = HeaderBuilder::new().schema(Some(schema(&Kind::Whole(1, 3600))));
         response = response.header("retry-after", seconds.build());
     }
     let error = schema(&Kind::Shape("Error"));

@@ -10,7 +10,6 @@ const HEARD: &str = "what pages say";
 const STATE: &str = "what pages hold and believe";
 
 const OK: Field = must("ok", Truth, "Always true");
-const TARGET_ID: Field = must("targetId", Text, "Chromium's id of the tab's target");
 const LABEL: Field = may("label", Text, "A name for it: letters, digits, _ . : -, at most 64");
 const URL: Field = must("url", Text, "http, https or about:blank");
 const RUNG: Kind = OneOf(&["dialog", "terminate", "stop_loading", "renderer", "target", "browser"]);
@@ -185,13 +184,11 @@ pub(super) const OPERATIONS: &[Operation] = &[
         ])),
     Operation::get("/console", HEARD, "What pages log")
         .query(&[may("level", OneOf(&["error", "warn", "info"]), "The mildest that is told"), SINCE])
-        .gives(rows("messages")),
-    Operation::get("/errors", HEARD, "Errors that nobody caught")
-        .query(&[SINCE, CLEAR])
-        .gives(rows("errors")),
+        .gives(MESSAGES),
+    Operation::get("/errors", HEARD, "Errors that nobody caught").query(&[SINCE, CLEAR]).gives(ERRORS),
     Operation::get("/requests", HEARD, "What pages load")
         .query(&[may("filter", Text, "A part of the address, or a resource type"), SINCE, CLEAR])
-        .gives(rows("requests")),
+        .gives(REQUESTS),
     Operation::post("/response/body", HEARD, "Wait for a response and give its body")
         .body(&[
             must("url", Text, "Exactly, a part, or with *"),
@@ -270,14 +267,12 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation::post("/screencast", STATE, "Not supported").scope(Scope::Service),
 ];
 
-const fn rows(name: &'static str) -> Kind {
-    match name.as_bytes()[0] {
-        b'm' => AllOf(&[Shape("ActedOn"), Shape("Heard"), Object(&[must("messages", ROWS, "Oldest first")])]),
-        b'e' => AllOf(&[Shape("ActedOn"), Shape("Heard"), Object(&[must("errors", ROWS, "Oldest first")])]),
-        _ => AllOf(&[Shape("ActedOn"), Shape("Heard"), Object(&[must("requests", ROWS, "Oldest first")])]),
-    }
-}
-
+const MESSAGES: Kind =
+    AllOf(&[Shape("ActedOn"), Shape("Heard"), Object(&[must("messages", ROWS, "Oldest first")])]);
+const ERRORS: Kind =
+    AllOf(&[Shape("ActedOn"), Shape("Heard"), Object(&[must("errors", ROWS, "Oldest first")])]);
+const REQUESTS: Kind =
+    AllOf(&[Shape("ActedOn"), Shape("Heard"), Object(&[must("requests", ROWS, "Oldest first")])]);
 const ROWS: Kind = List(&MapOf(&Any));
 const ADDED: Kind = AllOf(&[Shape("Done"), Object(&[must("added", COUNT, "How many")])]);
 const NEW_COOKIE: &[Field] = &[
