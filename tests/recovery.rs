@@ -107,7 +107,12 @@ async fn out_of_a_loop_by_ending_it_and_its_document_stays() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn out_of_a_timer_that_loops_again_and_again_by_taking_it_away() {
     let scene = Scene::new("<script>window.kept = 7</script>").await;
-    scene.stuck_in("setInterval(() => { for (;;); }, 1); for (;;);").await;
+    let signals = scene.stage.signals();
+    // The request is synchronous: once it is there, so is the timer. An end of scripts that comes before
+    // the first of them would end only that.
+    let ask = "const ask = new XMLHttpRequest(); ask.open('GET', '/signal', false); ask.send();";
+    scene.stuck_in(&format!("setInterval(() => {{ for (;;); }}, 1); {ask} for (;;);")).await;
+    scene.stage.signalled(signals + 2).await;
     let recovered = scene.restart().await;
     assert_eq!(recovered.lost, [Lost::Scripts, Lost::Timers]);
     assert_eq!(int(&scene.tab.evaluate("window.kept").await), 7);

@@ -74,7 +74,7 @@ impl Ground {
             }
         }
         let at_once = budget.child((budget.left() / 3).min(AT_ONCE));
-        if recover::stays_usable(&control, &at_once).await {
+        if recover::stays_usable(&control, &self.tab.target, &at_once).await {
             return Step { freed: true, lost: vec![Lost::Scripts], ours: false };
         }
         // Something runs it again; or something else holds the page, as a navigation does that is
@@ -85,7 +85,7 @@ impl Ground {
             tracing::debug!(tab = %self.tab.id, %why, "the timers of a page could not be taken away");
             return Step { freed: false, lost: vec![Lost::Scripts], ours: false };
         }
-        let freed = recover::stays_usable(&control, budget).await;
+        let freed = recover::stays_usable(&control, &self.tab.target, budget).await;
         Step { freed, lost: vec![Lost::Scripts, Lost::Timers], ours: false }
     }
 

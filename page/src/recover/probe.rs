@@ -7,8 +7,15 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Session;
 
-/// How long a page that was freed is watched: a timer that runs the same loop again is back by then.
-const BEAT: Duration = Duration::from_millis(30);
+use crate::isolated;
+
+/// How long a page that was freed is watched, in milliseconds of its own timers: one that runs the same
+/// loop again is back by then.
+const BEAT_MS: u32 = 30;
+/// How long that may take. The timers of a page in the background come once a second only.
+const BEAT: Duration = Duration::from_millis(250);
+/// How often a page is asked whether it has read its document.
+const PARSED: Duration = Duration::from_millis(30);
 
 /// Whether the page does what waits in its queue: a script was run and answered.
 pub async fn answers(session: &Session, budget: &Budget) -> bool {
@@ -16,13 +23,25 @@ pub async fn answers(session: &Session, budget: &Budget) -> bool {
     session.call("Runtime.evaluate", marker, budget).await.is_ok()
 }
 
-/// Whether it answers, and still does a moment later.
-pub async fn stays_usable(session: &Session, budget: &Budget) -> bool {
+/// Whether it answers, and still does once a timer of ours has run: those of the page that were due
+/// before it have run by then, however late they came.
+pub async fn stays_usable(session: &Session, main_frame: &str, budget: &Budget) -> bool {
     if !answers(session, budget).await {
         return false;
     }
-    let _ = budget.child(BEAT).run(std::future::pending::<()>()).await;
+    beat(session, main_frame, &budget.child(BEAT)).await;
     answers(session, budget).await
+}
+
+/// Until a timer has run in a world where the page has not put its own in the place of it.
+async fn beat(session: &Session, main_frame: &str, budget: &Budget) {
+    let Ok(world) = isolated::world(session, main_frame, budget).await else { return };
+    let beat = json!({
+        "expression": format!("new Promise(done => setTimeout(done, {BEAT_MS}))"),
+        "contextId": world,
+        "awaitPromise": true,
+    });
+    let _ = session.call("Runtime.evaluate", beat, budget).await;
 }
 
 /// How long a page that is loaded is watched, if its parser takes that long: one that answers all the
@@ -43,7 +62,7 @@ pub async fn survives_its_loading(session: &Session, budget: &Budget) -> bool {
             Ok(_) => {}
             Err(_) => return false,
         }
-        let _ = budget.child(BEAT).run(std::future::pending::<()>()).await;
+        let _ = budget.child(PARSED).run(std::future::pending::<()>()).await;
     }
 }
 
