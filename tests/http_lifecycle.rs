@@ -132,7 +132,7 @@ async fn a_profile_that_a_call_makes_keeps_its_data_until_it_is_reset_or_deleted
     assert_eq!(create(json!({ "name": "a", "driver": "existing-session" })).await.status, 501);
     assert_eq!(http.get("/system-profiles").await.status, 501);
     let made = create(json!({ "name": "kept", "color": "#123456" })).await;
-    let folder = served.running.state.path().join("profiles/kept");
+    let folder = served.running.state.path().join("kept-profiles/kept");
     assert_eq!(
         (made.status, &made["userDataDir"], &made["isRemote"]),
         (200, &json!(folder), &json!(false)),

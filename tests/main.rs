@@ -21,6 +21,7 @@ mod http_events;
 mod http_files;
 mod http_history;
 mod http_lifecycle;
+mod http_limits;
 mod http_observe;
 mod http_pages;
 mod http_popups;

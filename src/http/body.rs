@@ -119,6 +119,16 @@ mod tests {
         assert_eq!(sent("{}", Some("text/plain")).await.unwrap_err(), 415);
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_arrive_is_not_waited_for() {
+        let never = futures_util::stream::pending::<Result<Bytes, std::io::Error>>();
+        let why = fields(Request::new(Body::from_stream(never)), 100).await.unwrap_err();
+        assert_eq!(
+            (why.status().as_u16(), why.to_string().as_str()),
+            (408, "the body did not arrive within 30 s")
+        );
+    }
+
     #[tokio::test]
     async fn a_body_over_the_limit_is_refused_by_its_length_and_by_its_bytes() {
         let long = Box::leak(format!(r#"{{"a":"{}"}}"#, "x".repeat(200)).into_boxed_str());

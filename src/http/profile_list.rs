@@ -134,7 +134,8 @@ fn asked(fields: &mut Fields, config: &Config) -> Result<(String, ProfileConfig)
     }
     let folder = || {
         let state = config.state_folder().map_err(|why| ApiError::invalid(why.to_string()))?;
-        Ok::<_, ApiError>(state.join("profiles").join(&name))
+        // Not beside the temporary ones: those are removed.
+        Ok::<_, ApiError>(state.join("kept-profiles").join(&name))
     };
     let profile = if cdp_url.is_some() { None } else { Some(folder()?) };
     let own = ProfileConfig { cdp_url: cdp_url.map(BrowserAddress::from), profile, headed: false, color };

@@ -18,7 +18,6 @@ pub(super) const SHAPES: &[(&str, &str, Kind)] = &[
     ("Error", "What failed requests are answered with", Object(ERROR)),
     ("Done", "It was done", Object(DONE)),
     ("ActedOn", "Which tab it was done on", Object(ACTED_ON)),
-    ("Blocked", "A dialog is in the way, and this is no result", Object(BLOCKED)),
     ("BrowserStatus", "A browser", Object(BROWSER_STATUS)),
     ("ProfileStatus", "A browser among others", Object(PROFILE_STATUS)),
     ("Check", "Something that was looked at", Object(CHECK)),
@@ -65,13 +64,6 @@ const ACTED_ON: &[Field] = &[
     must("ok", Truth, "Always true"),
     must("targetId", Text, "Chromium's id of the tab's target"),
     may("url", Text, "Where the tab is now"),
-];
-
-const BLOCKED: &[Field] = &[
-    must("ok", Truth, "Always true"),
-    must("targetId", Text, "Chromium's id of the tab's target"),
-    must("blockedByDialog", Truth, "Always true"),
-    must("browserState", Shape("BrowserState"), "The dialogs; answer the open one by POST /hooks/dialog"),
 ];
 
 const BROWSER_STATUS: &[Field] = &[
