@@ -9,6 +9,7 @@ mod chaos;
 mod chrome_facts;
 mod cli;
 mod cli_state;
+mod cli_verbs;
 mod faults;
 mod hard_times;
 mod headed;

@@ -137,7 +137,7 @@ impl Client {
         };
         let said = answer["error"].as_str().unwrap_or(text).to_owned();
         let failure = match (status, answer["reason"].as_str()) {
-            (_, Some("timeout")) => Failure::out_of_time(said),
+            (_, Some("timeout" | "response_not_found")) => Failure::out_of_time(said),
             (StatusCode::UNAUTHORIZED, _) => Failure::failed(self.how_to_get_in()),
             _ => Failure::failed(said),
         };

@@ -306,15 +306,17 @@ mod tests {
     #[test]
     fn every_verb_tells_what_it_does() {
         use std::fmt::Write as _;
-        fn told(command: &mut clap::Command, into: &mut String) {
-            let help = command.render_long_help();
-            let _ = writeln!(into, "===== {}\n{help}", command.get_bin_name().unwrap());
-            command.get_subcommands_mut().filter(|it| it.get_name() != "help").for_each(|it| told(it, into));
+        fn told(command: &mut clap::Command, path: &str, into: &mut String) {
+            let _ = writeln!(into, "===== {path}\n{}", command.render_long_help());
+            for verb in command.get_subcommands_mut().filter(|it| it.get_name() != "help") {
+                let path = format!("{path} {}", verb.get_name());
+                told(verb, &path, into);
+            }
         }
         let mut all = String::new();
         let mut command = Cli::command().term_width(100);
         command.build();
-        told(&mut command, &mut all);
+        told(&mut command, "tabvisor", &mut all);
         insta::assert_snapshot!("help", all);
     }
 
