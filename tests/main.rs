@@ -39,4 +39,5 @@ mod service;
 mod stalls;
 mod stuck_at_load;
 mod support;
+mod surfaces;
 mod twins;

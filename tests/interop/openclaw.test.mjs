@@ -54,13 +54,13 @@ test('the client library drives a browser from status to stop', async t => {
   const opened = await api.browserOpenTab(base, url('/'), { label: 'home' });
   assert.match(opened.tabId, /^t\d+$/);
   const other = await api.browserOpenTab(base, url('/other'));
-  let tabs = await api.browserTabs(base);
+  let { tabs } = await api.browserTabs(base);
   assert.equal(tabs.find(tab => tab.tabId === opened.tabId).label, 'home');
   await api.browserFocusTab(base, 'home');
   const listed = await api.browserTabAction(base, { action: 'list' });
   assert.equal(listed.tabs.length, tabs.length);
   await api.browserCloseTab(base, other.targetId);
-  tabs = await api.browserTabs(base);
+  ({ tabs } = await api.browserTabs(base));
   assert.ok(!tabs.some(tab => tab.tabId === other.tabId));
 
   const page = await api.browserSnapshot(base, { format: 'ai', targetId: 'home' });
@@ -78,12 +78,11 @@ test('the client library drives a browser from status to stop', async t => {
 
   const landed = await api.browserNavigate(base, { url: url('/other'), targetId: 'home' });
   assert.equal(landed.url, url('/other'));
-  const stopped = await api.browserStop(base);
+  await api.browserStop(base);
   assert.equal((await api.browserStatus(base)).running, false);
-  assert.deepEqual(await api.browserTabs(base), []);
+  assert.deepEqual(await api.browserTabs(base), { running: false, tabs: [] });
   await api.browserStart(base);
   assert.equal((await api.browserStatus(base)).running, true);
-  void stopped;
 });
 
 test('every kind of act, judged by the page', async t => {
@@ -120,7 +119,7 @@ test('every kind of act, judged by the page', async t => {
   const batch = await act({ kind: 'batch', actions: [{ kind: 'click', ref: on('Go') }, { kind: 'press', key: 'a' }] });
   assert.deepEqual(batch.results.map(step => step.ok), [true, true]);
   await act({ kind: 'close' });
-  assert.ok(!(await api.browserTabs(base)).some(tab => tab.targetId === targetId));
+  assert.ok(!(await api.browserTabs(base)).tabs.some(tab => tab.targetId === targetId));
 });
 
 test('scripts: values, refs, budgets, and a caller who gives up', async t => {
@@ -174,7 +173,7 @@ test('dialogs are named, answered and armed', async t => {
 });
 
 test('the agent tool reads, acts and is told what went wrong', async t => {
-  const { url, service, use } = await against(t);
+  const { url, use } = await against(t);
   assert.equal((await use('status')).details.running, true);
   await use('open', { url: url('/'), label: 'work' });
   const page = await use('snapshot', { targetId: 'work', interactive: true });
@@ -207,7 +206,6 @@ test('the agent tool reads, acts and is told what went wrong', async t => {
   const after = await eventually('the tab works again', () =>
     use('act', { request: { kind: 'evaluate', fn: '() => 40 + 2', targetId: 'work' } }).catch(() => null));
   assert.equal(after.details.result, 42);
-  void service;
 });
 
 test('cookies and storage over the plain routes', async t => {
