@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::net::TcpListener;
 
 use serde_json::Value;
@@ -87,6 +88,48 @@ const VERBS: &[(&str, u8)] = &[
 /// A verb that asks nobody, or is one itself.
 const ASK_NOBODY: [&str; 5] = ["serve", "config", "completions", "man", "help"];
 
+/// What they print depends on the machine and the moment.
+const DEPENDS: [&str; 10] = [
+    "doctor",
+    "top",
+    "supervisor",
+    "requests",
+    "console",
+    "status",
+    "events",
+    "tab show",
+    "evaluate it --fn for",
+    "evaluate it --fn x",
+];
+
+/// What is printed, without what differs from run to run.
+fn settled(text: &str, home: &Home, page: &str) -> String {
+    let mut text = text.replace(home.path().to_str().unwrap(), "HOME");
+    text = text.replace(page, "PAGE").replace(page.trim_end_matches("/form"), "SITE");
+    let mut settled = String::new();
+    let mut rest = text.as_str();
+    while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
+        let (before, word) = rest.split_at(start);
+        settled.push_str(before);
+        let end = word.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(word.len());
+        let (word, after) = word.split_at(end);
+        let is_target = word.len() == 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        settled.push_str(if is_target {
+            "TARGET"
+        } else if is_number {
+            "N"
+        } else {
+            word
+        });
+        rest = after;
+    }
+    settled.push_str(rest);
+    // Columns are as wide as what was in them.
+    let lines = settled.lines().map(|line| line.split("  ").filter(|it| !it.is_empty()).map(str::trim));
+    lines.map(|cells| cells.collect::<Vec<_>>().join("  ") + "\n").collect()
+}
+
 fn words(line: &str, page: &str) -> Vec<String> {
     line.split(' ').map(|word| word.replace("PAGE", page)).collect()
 }
@@ -132,6 +175,7 @@ async fn with_a_service_every_verb_works_in_words_and_in_json() {
     let service = home.serve(&[]).await;
     let pages = Pages::start().await;
     let page = pages.url("/form");
+    let mut told = String::new();
     for as_json in [false, true] {
         for (line, code) in VERBS {
             let words = words(line, &page);
@@ -164,9 +208,14 @@ async fn with_a_service_every_verb_works_in_words_and_in_json() {
                 let may_be_silent =
                     ["console", "errors", "requests", "cookies --tab", "storage session clear"];
                 assert!(!said.is_empty() || may_be_silent.iter().any(|it| line.starts_with(it)), "{line}");
+                if !DEPENDS.iter().any(|it| line.starts_with(it)) {
+                    let said = settled(&format!("{}{}", ran.out, ran.err), &home, &page);
+                    writeln!(told, "$ tabvisor {line}\n{said}").unwrap();
+                }
             }
         }
     }
+    insta::assert_snapshot!("output", told);
 }
 
 #[tokio::test]

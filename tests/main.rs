@@ -28,6 +28,7 @@ mod http_pages;
 mod http_popups;
 mod http_recovery;
 mod http_screenshot;
+mod http_shapes;
 mod http_snapshot;
 mod http_state;
 mod http_wait;

@@ -79,8 +79,7 @@ async fn by_http(served: &Served, tab: &str, case: &Case) -> Answered {
 async fn by_command_line(served: &Served, tab: &str, case: &Case) -> Answered {
     let url = format!("http://{}", served.http.address);
     let budget = case.budget_ms.to_string();
-    let words =
-        ["--json", "--url", &url, "evaluate", tab, "--fn", case.script, "--timeout-ms", &budget];
+    let words = ["--json", "--url", &url, "evaluate", tab, "--fn", case.script, "--timeout-ms", &budget];
     let begun = Instant::now();
     let ran = Home::new().run(&words).await;
     let took = begun.elapsed();

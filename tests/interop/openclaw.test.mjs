@@ -208,6 +208,23 @@ test('the agent tool reads, acts and is told what went wrong', async t => {
   assert.equal(after.details.result, 42);
 });
 
+test('profiles are made, used, reset and deleted, and a browser is looked at', async t => {
+  const { url, api, base } = await against(t);
+  const { checks, ok } = await api.browserDoctor(base, { deep: true });
+  assert.ok(ok && checks.some(check => check.id === 'live' && check.status === 'pass'), JSON.stringify(checks));
+  const made = await api.browserCreateProfile(base, { name: 'work', color: '#00aa00' });
+  assert.deepEqual([made.profile, made.isRemote], ['work', false]);
+  const opened = await api.browserOpenTab(base, url('/other'), { profile: 'work' });
+  const evaluated = await api.browserAct(base, { kind: 'evaluate', fn: 'document.title', targetId: opened.targetId }, { profile: 'work' });
+  assert.equal(evaluated.result, 'Other');
+  await assert.rejects(api.browserAct(base, { kind: 'evaluate', fn: '1', targetId: opened.targetId }), /not found/);
+  const rows = await api.browserProfiles(base);
+  assert.deepEqual(rows.map(row => [row.name, row.running]), [['openclaw', true], ['work', true]]);
+  assert.equal((await api.browserResetProfile(base, { profile: 'work' })).moved, true);
+  assert.equal((await api.browserDeleteProfile(base, 'work')).ok, true);
+  await assert.rejects(api.browserStatus(base, { profile: 'work' }), /Profile "work" not found/);
+});
+
 test('cookies and storage over the plain routes', async t => {
   const { url, service } = await against(t);
   const { targetId } = await service.post('/tabs/open', { url: url('/') });

@@ -112,11 +112,12 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .also(&[503])
         .look(),
     Operation::get("/metrics", SERVICE, "Prometheus text").scope(Scope::Service).gives_other("text/plain").look(),
-    Operation::get("/openapi.json", SERVICE, "This document").scope(Scope::Service).gives(Any).look(),
+    Operation::get("/openapi.json", SERVICE, "This document").scope(Scope::Service).gives(Any).look().open(),
     Operation::get("/docs", SERVICE, "This document, to read")
         .scope(Scope::Service)
         .gives_other("text/html")
-        .look(),
+        .look()
+        .open(),
 ];
 
 /// Both when it is ready and when it is not.

@@ -92,6 +92,9 @@ fn operation(it: &Operation) -> OperationBuilder {
         .operation_id(Some(name(it)))
         .summary(Some(it.about))
         .description((!it.more.is_empty()).then_some(it.more));
+    if it.is_open {
+        made = made.securities(Some([]));
+    }
     for part in it.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
         let about = if part == "target" { TARGET.about } else { "" };
         made = made.parameter(parameter(&super::words::must(part, Kind::Text, about), ParameterIn::Path));

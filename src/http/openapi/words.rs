@@ -107,6 +107,8 @@ pub(super) struct Operation {
     pub(super) also: &'static [u16],
     /// It is answered from what is known, also while the service stops.
     pub(super) is_look: bool,
+    /// It needs no token.
+    pub(super) is_open: bool,
 }
 
 impl Operation {
@@ -124,6 +126,7 @@ impl Operation {
             gives,
             also: &[],
             is_look: false,
+            is_open: false,
         }
     }
 
@@ -176,5 +179,9 @@ impl Operation {
 
     pub(super) const fn look(self) -> Self {
         Self { is_look: true, ..self }
+    }
+
+    pub(super) const fn open(self) -> Self {
+        Self { is_open: true, ..self }
     }
 }
