@@ -36,19 +36,21 @@ pub(super) async fn browser(common: &Common, loaded: &Loaded, verb: Verb) -> Res
         Verb::Start { headless, within: it } => {
             query.extend(headless.map(|headless| ("headless", headless.to_string())));
             query.extend(it.timeout_ms.map(|ms| ("timeoutMs", ms.to_string())));
-            (Method::POST, &["start"], None, within(*it), started)
+            (Method::POST, &["start"], None, within(*it), |it| says("running:", it))
         }
         Verb::Stop(it) => (Method::POST, &["stop"], timed(*it), within(*it), stopped),
         Verb::ResetProfile(it) => (Method::POST, &["reset-profile"], timed(*it), within(*it), reset),
         Verb::CreateProfile { name, color, address, driver } => {
             let body = json!({ "name": name, "color": color, "cdpUrl": address, "driver": driver });
-            (Method::POST, &["profiles", "create"], Some(body), KNOWN, created)
+            (Method::POST, &["profiles", "create"], Some(body), KNOWN, |it| says("created", it))
         }
         Verb::DeleteProfile { name } => {
             if name.trim().is_empty() {
                 return Err(Failure::usage("--name is empty; `tabvisor profiles` lists them"));
             }
-            (Method::DELETE, &["profiles", name], None, loaded.config.budgets.start(), deleted)
+            (Method::DELETE, &["profiles", name], None, loaded.config.budgets.start(), |it| {
+                says("deleted", it)
+            })
         }
     };
     let text = client.ask(method, path, &query, body, budget).await?;
@@ -104,13 +106,13 @@ fn profiles(it: &Value) -> Vec<String> {
     vec![table(&[vec![head], rows.collect()].concat())]
 }
 
-fn started(it: &Value) -> Vec<String> {
-    vec![format!("{} runs", text(it, "profile"))]
+fn says(what: &str, it: &Value) -> Vec<String> {
+    vec![format!("{what} {}", text(it, "profile"))]
 }
 
 fn stopped(it: &Value) -> Vec<String> {
     let what = if it["stopped"] == true { "stopped" } else { "was not running:" };
-    vec![format!("{what} {}", text(it, "profile"))]
+    says(what, it)
 }
 
 fn reset(it: &Value) -> Vec<String> {
@@ -119,14 +121,6 @@ fn reset(it: &Value) -> Vec<String> {
     } else {
         vec!["there was nothing to move".into()]
     }
-}
-
-fn created(it: &Value) -> Vec<String> {
-    vec![format!("created {}", text(it, "profile"))]
-}
-
-fn deleted(it: &Value) -> Vec<String> {
-    vec![format!("deleted {}", text(it, "profile"))]
 }
 
 /// The tree, one actor a line.

@@ -23,7 +23,7 @@ pub(super) const SHAPES: &[(&str, &str, Kind)] = &[
     ("Check", "Something that was looked at", Object(CHECK)),
     ("Tab", "A tab", Object(TAB)),
     ("Dialog", "An open dialog", Object(DIALOG)),
-    ("DialogRecord", "A dialog, open or closed", Object(DIALOG_RECORD)),
+    ("DialogRecord", "A dialog, open or closed", AllOf(&[Shape("Dialog"), Object(DIALOG_RECORD)])),
     ("BrowserState", "The dialogs of a tab", Object(BROWSER_STATE)),
     ("Recovered", "How a tab was brought back", Object(RECOVERED)),
     ("Evaluated", "What a script gave", AllOf(&[Shape("ActedOn"), Object(EVALUATED)])),
@@ -38,6 +38,11 @@ pub(super) const SHAPES: &[(&str, &str, Kind)] = &[
     ("Share", "What is taken of what there is", Object(SHARE)),
     ("BrowserNode", "A browser in the tree, with its tabs", Object(BROWSER_NODE)),
 ];
+
+const OK: Field = must("ok", Truth, "Always true");
+const TARGET_ID: Field = must("targetId", Text, "Chromium's id of the tab's target");
+const BY_DIALOG: Field = may("blockedByDialog", Truth, "A dialog is open, and there is no other result");
+const DIALOGS: Field = may("browserState", Shape("BrowserState"), "The dialogs, where one is open");
 
 const ERROR: &[Field] = &[
     must("error", Text, "In words"),
@@ -57,14 +62,9 @@ const ERROR: &[Field] = &[
     may("details", MapOf(&Any), "What is known beside: field, budgetMs, elapsedMs, origin, retry, ..."),
 ];
 
-const DONE: &[Field] =
-    &[must("ok", Truth, "Always true"), may("targetId", Text, "Chromium's id of the tab's target")];
+const DONE: &[Field] = &[OK, may("targetId", Text, "Chromium's id of the tab's target")];
 
-const ACTED_ON: &[Field] = &[
-    must("ok", Truth, "Always true"),
-    must("targetId", Text, "Chromium's id of the tab's target"),
-    may("url", Text, "Where the tab is now"),
-];
+const ACTED_ON: &[Field] = &[OK, TARGET_ID, may("url", Text, "Where the tab is now")];
 
 const BROWSER_STATUS: &[Field] = &[
     must("enabled", Truth, "Always true"),
@@ -158,10 +158,6 @@ const DIALOG: &[Field] = &[
 ];
 
 const DIALOG_RECORD: &[Field] = &[
-    must("id", Text, "d1, d2, ..."),
-    must("type", DIALOG_TYPE, "Which kind"),
-    must("message", Text, "What the page says"),
-    may("defaultValue", Text, "The preset text of a prompt"),
     must("openedAt", Text, "ISO 8601"),
     may("closedAt", Text, "ISO 8601"),
     may("closedBy", Text, "agent, armed, remote, ..."),
@@ -177,7 +173,7 @@ const BROWSER_STATE: &[Field] = &[must(
 )];
 
 const RECOVERED: &[Field] = &[
-    must("ok", Truth, "Always true"),
+    OK,
     must("targetId", Text, "Chromium's id of the tab's target now"),
     must("tab", TAB_ID, "The tab"),
     must("cause", Text, "Why it was brought back"),
@@ -199,8 +195,8 @@ const EVALUATED: &[Field] = &[
     may("limit", COUNT, "How large it may be"),
     may("engine", OneOf(&["cdp", "page"]), "How its element was found"),
     may("fallbackReason", Text, "Why it was not found by its DOM node"),
-    may("blockedByDialog", Truth, "A dialog opened, and there is no result"),
-    may("browserState", Shape("BrowserState"), "The dialogs, where one is open"),
+    BY_DIALOG,
+    DIALOGS,
 ];
 
 const ACTED: &[Field] = &[
@@ -210,8 +206,8 @@ const ACTED: &[Field] = &[
     may("openedTabs", TEXTS, "Tabs that the page opened"),
     may("opened", List(&MapOf(&Any)), "The same, with what is known of them"),
     may("downloads", List(&Shape("Download")), "Downloads that began"),
-    may("blockedByDialog", Truth, "A dialog is open"),
-    may("browserState", Shape("BrowserState"), "The dialogs, where one is open"),
+    BY_DIALOG,
+    DIALOGS,
 ];
 
 const WAITED: &[Field] = &[
@@ -224,8 +220,8 @@ const WAITED: &[Field] = &[
         ]),
         "What was seen",
     ),
-    may("blockedByDialog", Truth, "A dialog is open"),
-    may("browserState", Shape("BrowserState"), "The dialogs, where one is open"),
+    BY_DIALOG,
+    DIALOGS,
 ];
 
 const STOPPED: Kind = Object(&[
@@ -248,8 +244,8 @@ const BATCHED: &[Field] = &[
     ),
     may("aborted", STOPPED, "Why it stopped early: a navigation, or the tab was closed"),
     may("stopped", STOPPED, "Why it stopped early, whatever the reason"),
-    may("blockedByDialog", Truth, "A dialog is open"),
-    may("browserState", Shape("BrowserState"), "The dialogs, where one is open"),
+    BY_DIALOG,
+    DIALOGS,
 ];
 
 const DOWNLOAD: &[Field] = &[
@@ -262,9 +258,9 @@ const DOWNLOAD: &[Field] = &[
 ];
 
 const SNAPSHOT: &[Field] = &[
-    must("ok", Truth, "Always true"),
+    OK,
     must("format", OneOf(&["ai"]), "Always ai"),
-    must("targetId", Text, "Chromium's id of the tab's target"),
+    TARGET_ID,
     may("url", Text, "What was read"),
     must("snapshot", Text, "The lines"),
     must("refs", MapOf(&Object(REF)), "The elements that can be named"),
@@ -284,8 +280,8 @@ const SNAPSHOT: &[Field] = &[
     may("newElements", COUNT, "Since the last one of this document with these options"),
     may("labelsCount", COUNT, "Elements that are marked on the image"),
     may("imagePath", Text, "The image with the marks"),
-    may("blockedByDialog", Truth, "A dialog is open, and nothing was read"),
-    may("browserState", Shape("BrowserState"), "The dialogs, where one is open"),
+    BY_DIALOG,
+    DIALOGS,
 ];
 
 const REF: &[Field] = &[
@@ -295,9 +291,9 @@ const REF: &[Field] = &[
 ];
 
 const NODES: &[Field] = &[
-    must("ok", Truth, "Always true"),
+    OK,
     must("format", OneOf(&["aria"]), "Always aria"),
-    must("targetId", Text, "Chromium's id of the tab's target"),
+    TARGET_ID,
     may("url", Text, "What was read"),
     must(
         "nodes",
@@ -310,8 +306,8 @@ const NODES: &[Field] = &[
         "In reading order",
     ),
     may("truncated", Truth, "Something is missing"),
-    may("blockedByDialog", Truth, "A dialog is open, and nothing was read"),
-    may("browserState", Shape("BrowserState"), "The dialogs, where one is open"),
+    BY_DIALOG,
+    DIALOGS,
 ];
 
 const HEARD: &[Field] = &[
