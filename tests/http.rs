@@ -232,6 +232,29 @@ async fn an_act_is_checked_before_anything_is_done() {
 }
 
 #[tokio::test]
+async fn what_the_query_says_wins_over_the_body() {
+    let running = start().await;
+    let evaluate = json!({ "kind": "evaluate", "fn": "1", "targetId": "t1", "timeoutMs": 5000 }).to_string();
+    for (line, body, text) in [
+        ("POST /act?timeoutMs=0", evaluate.as_str(), "timeoutMs must be a positive integer."),
+        ("POST /act?profile=zzz", &evaluate, "Profile \"zzz\" not found."),
+        ("POST /hooks/dialog?timeoutMs=x", r#"{"accept":true}"#, "timeoutMs must be a positive integer."),
+        (
+            "POST /tabs/t1/restart?timeoutMs=1.5",
+            r#"{"timeoutMs":5000}"#,
+            "timeoutMs must be a positive integer.",
+        ),
+        ("DELETE /tabs/t1?timeoutMs=-1", "", "timeoutMs must be a positive integer."),
+        ("GET /readyz?timeoutMs=x", "", "timeoutMs must be a positive integer."),
+    ] {
+        let answer = running.call(line, body).await;
+        assert!(error(&answer).1.starts_with(text), "{line}: {answer:?}");
+    }
+    let named = running.call("POST /act?targetId=t2", &evaluate).await;
+    assert_eq!(named.body["reason"], "browser_not_running", "{named:?}");
+}
+
+#[tokio::test]
 async fn without_a_browser_no_tab_can_be_meant_and_one_that_cannot_be_started_says_why() {
     let running = start().await;
     let answer = running.act(json!({ "kind": "evaluate", "fn": "1", "targetId": "zzzz" })).await;

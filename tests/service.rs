@@ -65,6 +65,24 @@ async fn a_service_tells_where_it_is_and_lets_in_whoever_has_its_token() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_opens_as_many_files_as_it_is_allowed() {
+    let limits = |pid: u32| {
+        let all = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+        let line = all.lines().find(|line| line.starts_with("Max open files")).unwrap().to_owned();
+        let mut numbers = line.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+        (numbers.next().unwrap(), numbers.next().unwrap())
+    };
+    let ours = std::process::id();
+    let before = processes::limit_open_files(ours, Some(1000));
+    let home = Home::new();
+    let mut service = home.serve(&[]).await;
+    processes::limit_open_files(ours, before);
+    let (soft, hard) = limits(service.pid);
+    assert!(soft == hard && hard > 1000, "{soft} of {hard}");
+    service.terminate().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_quick_start_tells_the_story_of_a_loop_that_costs_only_itself() {
     let (home, pages) = (Home::new(), Pages::start().await);
     let mut service = home.serve(&[]).await;

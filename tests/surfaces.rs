@@ -27,13 +27,13 @@ enum Gives {
     Only(&'static str),
     /// The kind of failure.
     Failure(String),
-    /// The budget ended: where the script was then, and whether it was ended.
-    Late(String, bool),
+    /// The budget ended: where the script was then.
+    Late(String),
 }
 
 fn cases() -> Vec<Case> {
     let failure = |kind: &str| Gives::Failure(kind.into());
-    let late = |phase: &str, terminated| Gives::Late(phase.into(), terminated);
+    let late = |phase: &str| Gives::Late(phase.into());
     let case = |script, budget_ms, gives| Case { script, budget_ms, gives };
     vec![
         case("1 + 1", 10_000, Gives::Value(json!(2), "number")),
@@ -43,8 +43,8 @@ fn cases() -> Vec<Case> {
         case("throw new Error('no')", 10_000, failure("threw")),
         case("a b", 10_000, failure("does_not_compile")),
         case("location.reload(); return new Promise(() => {})", 10_000, failure("navigated")),
-        case("for (;;) {}", 400, late("running", true)),
-        case("new Promise(() => {})", 400, late("pending", false)),
+        case("for (;;) {}", 400, late("running")),
+        case("new Promise(() => {})", 400, late("pending")),
         case("1", 120_001, failure("invalid_argument")),
     ]
 }
@@ -63,7 +63,7 @@ async fn by_crate(served: &Served, tab: &str, case: &Case) -> Answered {
             None => Gives::Only(leaked(&value.kind)),
         },
         Err(Error::Tab(TabError::Evaluate(EvaluateError::TimedOut(expiry)))) => {
-            Gives::Late(json!(expiry.phase).as_str().unwrap().into(), expiry.terminated)
+            Gives::Late(json!(expiry.phase).as_str().unwrap().into())
         }
         Err(error) => Gives::Failure(error.kind().into()),
     };
@@ -96,10 +96,7 @@ async fn by_command_line(served: &Served, tab: &str, case: &Case) -> Answered {
 fn read(answer: &Value) -> Gives {
     let kind = || leaked(answer["resultType"].as_str().unwrap_or_else(|| panic!("no type: {answer}")));
     match (answer.get("result"), answer["reason"].as_str()) {
-        (_, Some("timeout")) => {
-            let details = &answer["details"];
-            Gives::Late(details["phase"].as_str().unwrap().into(), details["terminated"] == true)
-        }
+        (_, Some("timeout")) => Gives::Late(answer["details"]["phase"].as_str().unwrap().into()),
         (_, Some(reason)) => Gives::Failure(reason.into()),
         (Some(result), None) => Gives::Value(result.clone(), kind()),
         (None, None) => Gives::Only(kind()),

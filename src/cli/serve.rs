@@ -34,6 +34,7 @@ pub(super) async fn serve(loaded: Loaded) -> Result<ExitCode, Failure> {
     let spec = config.browser_spec()?;
     let state_dir = config.state_folder()?;
     let token = token::for_service(&config)?;
+    open_as_many_files_as_allowed();
     let listener =
         TcpListener::bind(config.server.listen).await.map_err(|why| cannot_listen(&config, &why))?;
     let address = listener.local_addr().map_err(|why| cannot_listen(&config, &why))?;
@@ -91,6 +92,15 @@ pub(super) async fn serve(loaded: Loaded) -> Result<ExitCode, Failure> {
     match ended {
         Some(Ended::Failed(why)) => Err(Failure::failed(format!("the supervision tree failed: {why}"))),
         _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Every tab has several links and every caller a connection; what is allowed without asking is often little.
+fn open_as_many_files_as_allowed() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    if let Err(why) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
+        tracing::debug!(%why, "the limit of open files stays as it is");
     }
 }
 

@@ -46,7 +46,8 @@ impl Look {
 
     /// The budget that it asks for, beginning now.
     pub(super) fn budget(&self, default: Duration) -> Result<Budget, ApiError> {
-        budget(&self.service, &self.query, default)
+        let max = self.service.max_budget();
+        self.query.budget(default.min(max), max)
     }
 }
 
@@ -81,8 +82,14 @@ impl Call {
 
     /// The budget that it asks for, beginning now.
     pub(super) fn budget(&self, default: Duration) -> Result<Budget, ApiError> {
+        let max = self.service.max_budget();
+        self.budget_up_to(default.min(max), max)
+    }
+
+    /// The same with a largest one of its own.
+    pub(super) fn budget_up_to(&self, default: Duration, max: Duration) -> Result<Budget, ApiError> {
         let asks = if self.query.has("timeoutMs") { &self.query } else { &self.body };
-        budget(&self.service, asks, default)
+        asks.budget(default, max)
     }
 
     /// The name of the tab that it means.
@@ -107,11 +114,6 @@ impl Call {
         let row = profile.named_or_last(target.as_deref(), &budget).await?;
         Ok(OnTab { service: self.service.clone(), profile, row, budget })
     }
-}
-
-fn budget(service: &Service, asks: &Fields, default: Duration) -> Result<Budget, ApiError> {
-    let max = service.max_budget();
-    asks.budget(default.min(max), max)
 }
 
 /// Work on a tab.

@@ -7,12 +7,12 @@ use axum::response::Response;
 use serde::Serialize;
 use serde_json::json;
 use tabvisor_actors::DialogLog;
+use tabvisor_cdp::budget::Budget;
 use tabvisor_page::dialog::Answer;
 
 use super::act::ActedOn;
 use super::call::{Call, OnTab};
 use super::error::ApiError;
-use super::fields::Fields;
 use super::json;
 
 /// How long an answer that nobody needs yet is kept, unless the request says otherwise.
@@ -54,10 +54,8 @@ pub(super) async fn answer(mut call: Call) -> Result<Response, ApiError> {
     };
     let answer = Answer { accept, prompt_text: call.body.verbatim("promptText")? };
     let id = call.body.text("dialogId")?;
-    let max = call.service.max_budget();
-    let armed_for = call.body.budget(ARMED, max.max(ARMED))?.total();
-    let action = call.service.budgets().action();
-    let on = call.on_tab_within(Fields::default().budget(action.min(armed_for), max)?).await?;
+    let armed_for = call.budget_up_to(ARMED, call.service.max_budget().max(ARMED))?.total();
+    let on = call.on_tab_within(Budget::new(call.service.budgets().action().min(armed_for))).await?;
     let supervisor = on.service.supervisor();
     let answered = async {
         if id.is_some() {
