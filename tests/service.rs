@@ -225,7 +225,7 @@ async fn the_command_line_acts_on_a_page_and_tells_what_the_page_saw() {
         (vec!["fill", "--fields", &filled], format!("filled the fields on {url} (confirmed)\n")),
         (vec!["click", &plain], format!("clicked ref {plain} on {url} (confirmed)\n")),
         (vec!["type", &field, "-x", "--submit"], format!("typed into ref {field} on {url} (confirmed)\n")),
-        (vec!["highlight", "--clear"], format!("highlighted nothing on {url} (unverifiable)\n")),
+        (vec!["highlight", "--clear"], format!("took the marks away on {url} (unverifiable)\n")),
         (vec!["press", "Enter"], format!("pressed Enter on {url} (confirmed)\n")),
         (vec!["select", &choice, "b"], format!("selected b in ref {choice} on {url} (confirmed)\n")),
         (vec!["click", &asks], "blocked by dialog d1 (confirm): really?\n".into()),

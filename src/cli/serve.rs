@@ -5,10 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
 use serde_json::json;
 use tabvisor::config::{Config, Loaded};
-use tabvisor::http::{Access, Service, router};
+use tabvisor::http::{self, Access, Service};
 use tabvisor::{BrowserId, Supervisor};
 use tabvisor_actors::Ended;
 use tabvisor_cdp::budget::Budget;
@@ -165,18 +164,9 @@ struct Server {
 impl Server {
     fn start(listener: TcpListener, service: Service) -> Self {
         let (stop, stopped) = oneshot::channel::<()>();
-        // Answers are small and leave in one write; waiting for more would only delay them.
-        let listener = listener.tap_io(|socket| {
-            let _ = socket.set_nodelay(true);
-        });
-        let serving = axum::serve(listener, router(service)).with_graceful_shutdown(async move {
+        let task = task::spawn(http::serve(listener, service, async move {
             let _ = stopped.await;
-        });
-        let task = task::spawn(async move {
-            if let Err(why) = serving.await {
-                tracing::error!(%why, "the http server failed");
-            }
-        });
+        }));
         Self { stop, task }
     }
 
