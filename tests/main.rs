@@ -36,6 +36,7 @@ mod known_traps;
 mod loss;
 mod own_script_pays;
 mod recovery;
+mod remote;
 mod service;
 mod stalls;
 mod stuck_at_load;

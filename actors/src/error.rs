@@ -107,6 +107,14 @@ pub enum TabError {
         /// The call was under way when that began.
         sent: bool,
     },
+    /// The tab had no renderer when we came; nothing was sent.
+    #[error(
+        "tab {tab} was discarded by Chromium, or had crashed before: give it the focus, navigate or restart it"
+    )]
+    Discarded {
+        /// Its name.
+        tab: TabId,
+    },
     /// The tab could not be brought back.
     #[error("tab {tab} is not usable: {why} (tried: {})", rungs(.tried))]
     NotRecovered {
@@ -257,6 +265,7 @@ impl TabError {
             Self::Overloaded { .. } => "overloaded",
             Self::Stuck { .. } => "tab_stuck",
             Self::TabRestarting { .. } => "tab_restarting",
+            Self::Discarded { .. } => "crashed",
             Self::NotRecovered { why: GaveUp::DocumentChanged, .. } => "document_changed",
             Self::NotRecovered { why: GaveUp::NothingHelped, .. } => "not_recovered",
             Self::StaleRef(_) => "stale_ref",

@@ -25,6 +25,10 @@ pub enum TabState {
     Stuck,
     /// Its renderer is dead.
     Crashed,
+    /// It had no renderer when we came: given up by Chromium to save memory, or crashed before. Given
+    /// the focus, Chromium loads a tab again that it gave up; it never gives up one that we listen to
+    /// (measured).
+    Discarded,
     /// It is being brought back, or its watcher is not listening yet (or again).
     Restarting,
 }
@@ -111,6 +115,8 @@ impl TabShared {
         };
         let state = if *self.recovering.borrow() {
             TabState::Restarting
+        } else if condition.discarded {
+            TabState::Discarded
         } else if condition.crashed {
             TabState::Crashed
         } else if condition.dialog.is_some() {

@@ -374,6 +374,25 @@ impl TabShared {
         *self.recovery.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The renderer lives again.
+    pub(crate) fn revived(&self) {
+        self.condition.send_if_modified(|now| {
+            let revived = std::mem::replace(&mut now.crashed, false);
+            now.discarded = false;
+            if revived {
+                *self.revived.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+            }
+            revived
+        });
+    }
+
+    /// Likewise, where it was discarded: Chromium does not tell of that (measured).
+    pub(crate) fn woken(&self) {
+        if self.condition.borrow().discarded {
+            self.revived();
+        }
+    }
+
     /// Whether its dead page was brought back so short a time ago.
     pub(crate) fn was_revived_within(&self, time: Duration) -> bool {
         let revived = *self.revived.lock().unwrap_or_else(PoisonError::into_inner);

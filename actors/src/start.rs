@@ -11,6 +11,7 @@ use tabvisor_cdp::discovery::{self, Given};
 use tabvisor_cdp::launch::{self, Chromium, LaunchOptions};
 use tabvisor_cdp::link::{DialOptions, Events, KeepAlive, Link, LinkOptions, Purpose, Session};
 
+use crate::browser::TargetInfo;
 use crate::error::StartError;
 use crate::files::Arriving;
 use crate::restart::Intensity;
@@ -49,6 +50,8 @@ pub(crate) struct Started {
     pub(crate) link: Link,
     pub(crate) root: Session,
     pub(crate) events: Events,
+    /// The pages that were there before us.
+    pub(crate) there: Vec<TargetInfo>,
     pub(crate) facts: BrowserFacts,
     /// Where its downloads arrive, if they are available.
     pub(crate) arriving: Option<Arriving>,
@@ -112,6 +115,8 @@ pub(crate) async fn start(
         "filter": PAGES,
     });
     root.call("Target.setAutoAttach", auto_attach, &budget).await?;
+    // Those that are there already are attached to one by one (measured: long after the answer).
+    let there: Targets = root.call_as("Target.getTargets", json!({ "filter": PAGES }), &budget).await?;
     let arriving = match &chromium {
         Some(_) => catch_downloads(&root, &shared, &budget).await,
         None => Err("it is not ours, so what becomes of its downloads is left to others".into()),
@@ -127,7 +132,13 @@ pub(crate) async fn start(
         pid: chromium.as_ref().map(Chromium::pid),
         launched: chromium.is_some(),
     };
-    Ok(Started { chromium, link, root, events, facts, arriving, dial })
+    Ok(Started { chromium, link, root, events, there: there.target_infos, facts, arriving, dial })
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Targets {
+    target_infos: Vec<TargetInfo>,
 }
 
 /// Has downloads arrive in a folder of ours, and be told of, before there is any tab. A browser without

@@ -222,6 +222,7 @@ impl State {
                 watcher: watcher.clone(),
             });
             self.args.tab.wiring.send_modify(|count| *count += 1);
+            let _ = self.args.browser.cast(BrowserMsg::TabListed(self.args.tab.id));
         }
         Ok(())
     }

@@ -12,6 +12,9 @@ pub struct Condition {
     pub dialog: Option<Dialog>,
     /// The renderer is dead; only a navigation brings it back.
     pub crashed: bool,
+    /// It was dead when we came: given up by Chromium to save memory, or crashed before; the protocol
+    /// does not tell which. Only with `crashed`.
+    pub discarded: bool,
     /// A navigation of ours is under way; written by whoever navigates.
     pub navigating: bool,
 }

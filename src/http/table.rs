@@ -160,6 +160,7 @@ fn details(api: ApiError, error: &TabError) -> ApiError {
         TabError::BadInput { field, .. } => api.detail("field", field),
         TabError::NotRecovered { tried, why, .. } => api.details(json!({ "tried": tried, "why": why })),
         TabError::TabRestarting { sent, .. } => api.detail("sent", sent),
+        TabError::Discarded { tab } => api.detail("tab", tab).detail("discarded", true),
         TabError::BadBudget(_) => api.detail("field", "timeoutMs"),
         TabError::Overloaded { limit, max, retry_after_ms } => {
             api.details(json!({ "limit": limit, "max": max, "retryAfterMs": retry_after_ms }))

@@ -94,7 +94,7 @@ async fn a_tab_that_had_crashed_before_we_came_says_so_and_a_navigation_revives_
     config.browser.cdp_url = Some(bare.address().as_str().into());
     let tabvisor = Tabvisor::start(config).await.unwrap();
     let id = support::eventually("its row says so", || async {
-        tabvisor.tabs().iter().find(|row| row.state == TabState::Crashed).map(|row| row.tab_id)
+        tabvisor.tabs().iter().find(|row| row.state == TabState::Discarded).map(|row| row.tab_id)
     })
     .await;
     let tab = tabvisor.tab(id).unwrap();

@@ -14,6 +14,7 @@ pub struct Proxy {
     pub address: SocketAddr,
     mode: watch::Sender<Mode>,
     connections: Arc<AtomicUsize>,
+    target: watch::Sender<SocketAddr>,
     _server: Task<()>,
 }
 
@@ -35,14 +36,17 @@ impl Proxy {
         let mode = watch::Sender::new(Mode::Forward);
         let connections = Arc::new(AtomicUsize::new(0));
         let (modes, count) = (mode.clone(), Arc::clone(&connections));
+        let target = watch::Sender::new(target);
+        let targets = target.subscribe();
         let server = task::spawn(async move {
             let mut running = Vec::new();
             while let Ok((client, _)) = listener.accept().await {
+                let to = *targets.borrow();
                 let number = count.fetch_add(1, Ordering::SeqCst);
-                running.push(task::spawn(forward(client, target, number, modes.subscribe())));
+                running.push(task::spawn(forward(client, to, number, modes.subscribe())));
             }
         });
-        Self { address, mode, connections, _server: server }
+        Self { address, mode, connections, target, _server: server }
     }
 
     /// How many connections there were so far.
@@ -61,6 +65,11 @@ impl Proxy {
 
     pub fn stall(&self) {
         self.mode.send_replace(Mode::Stall);
+    }
+
+    /// Where connections go that come from now on.
+    pub fn forward_to(&self, target: SocketAddr) {
+        self.target.send_replace(target);
     }
 
     pub fn heal(&self) {

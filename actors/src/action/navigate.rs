@@ -93,6 +93,7 @@ async fn download(tab: &TabShared, from: u64, budget: &Budget) -> Option<Downloa
 /// Waits until what is published of a tab knows of a navigation that happened; its document is at least
 /// of this generation.
 pub(crate) async fn shown(tab: &TabShared, url: &str, generation: u64, budget: &Budget) {
+    tab.woken();
     // A navigation brings a dead renderer back; the watcher says so over its own link.
     let mut condition = tab.condition.subscribe();
     let _ = budget.run(condition.wait_for(|now| !now.crashed)).await;

@@ -43,15 +43,15 @@ use crate::leaf::{self, End};
 use crate::recovery::Cause;
 use crate::registry::Registry;
 use crate::restart::RestartWindow;
-use crate::shared::{BrowserShared, BrowserStatus, Gone, TabShared};
+use crate::shared::{BrowserFacts, BrowserShared, BrowserStatus, Gone, TabShared};
 use crate::start::{self, Source, Started};
 use crate::tab_supervisor::TabSupervisorMsg;
 
 use self::recover::Recovering;
-use self::targets::TargetInfo;
 
 pub(crate) use opened::Opened;
 pub(crate) use recover::{Recover, Successor};
+pub(crate) use targets::TargetInfo;
 
 /// What Browser takes.
 pub(crate) enum BrowserMsg {
@@ -73,6 +73,8 @@ pub(crate) enum BrowserMsg {
     Replace(TabId, Successor),
     /// A tab's watcher listens: its page may run.
     TabListening(TabId),
+    /// A tab has its row.
+    TabListed(TabId),
     /// A page that waited at its birth runs.
     Released(TabId),
     /// A download is in its place, or could not be put there.
@@ -118,6 +120,10 @@ pub(crate) struct State {
     held_back: Vec<(TargetInfo, Option<String>)>,
     /// Targets that were made for nothing and are about to go.
     unwanted: HashSet<String>,
+    /// Tabs that were there before us and have no row yet.
+    unlisted: HashSet<TabId>,
+    /// What is told once they have theirs.
+    facts: Option<BrowserFacts>,
 }
 
 /// What there is while the browser works. Dropping it ends Chromium.
@@ -126,7 +132,10 @@ struct Works {
     chromium: Option<Chromium>,
     link: Link,
     arriving: Option<Arriving>,
-    _watching: [Task<()>; 2],
+    /// Waits for the end of the process.
+    _exit: Task<()>,
+    /// Brings the events.
+    pump: Option<Task<()>>,
 }
 
 struct Tab {
@@ -196,6 +205,8 @@ impl Actor for Browser {
             successors: HashMap::new(),
             held_back: Vec::new(),
             unwanted: HashSet::new(),
+            unlisted: HashSet::new(),
+            facts: None,
         })
     }
 
@@ -225,6 +236,10 @@ impl Actor for Browser {
             BrowserMsg::LookAfter(tab) => state.look_after(&myself, tab),
             BrowserMsg::RecoverByItself(tab, cause) => state.recover_by_itself(&myself, tab, cause).await,
             BrowserMsg::Replace(tab, tell) => state.replace(&myself, tab, tell).await,
+            BrowserMsg::TabListed(id) => {
+                state.unlisted.remove(&id);
+                state.ready_once_listed();
+            }
             BrowserMsg::TabListening(id) => state.release(&myself, id),
             BrowserMsg::Released(id) => {
                 if let Some(tab) = state.tabs.get_mut(&id) {
@@ -255,7 +270,7 @@ impl Actor for Browser {
             return Ok(());
         }
         match state.jobs.remove(&id) {
-            Some(Job::Start) => state.started(&myself, event)?,
+            Some(Job::Start) => state.started(&myself, event).await?,
             Some(Job::Open(reply)) => {
                 let opened = match leaf::end::<Result<String, CdpError>>(event) {
                     Some(End::Done(Ok(target))) => state.adopt(&myself, target, None, None).await,
@@ -319,7 +334,7 @@ impl Actor for Browser {
 }
 
 impl State {
-    fn started(
+    async fn started(
         &mut self,
         myself: &ActorRef<BrowserMsg>,
         event: SupervisionEvent,
@@ -332,46 +347,62 @@ impl State {
             }
         };
         let started = started.map_err(BrowserDown::NeverStarted)?;
-        let Started { chromium, link, root, mut events, facts, dial, arriving } = started;
+        let Started { chromium, link, root, mut events, there, facts, dial, arriving } = started;
         self.shared.dial.set(dial);
         let ended = chromium.as_ref().map(Chromium::exited);
-        let watching = [
-            task::spawn({
-                let (root, myself) = (root.clone(), myself.clone());
-                async move {
-                    while let Some(delivery) = events.next().await {
-                        let message = match delivery {
-                            Delivery::Event(event) => BrowserMsg::Event(event),
-                            Delivery::Lagged { .. } => BrowserMsg::Lagged,
-                        };
-                        if myself.cast(message).is_err() {
-                            return;
-                        }
-                    }
-                    let cause = root.link_closed().await;
-                    let _ = myself.cast(BrowserMsg::Lost(format!("its link closed: {cause}")));
+        let exit = task::spawn({
+            let myself = myself.clone();
+            async move {
+                if let Some(ended) = ended {
+                    let status = ended.await;
+                    let _ = myself.cast(BrowserMsg::Lost(format!("its process ended: {status}")));
                 }
-            }),
-            task::spawn({
-                let myself = myself.clone();
-                async move {
-                    if let Some(ended) = ended {
-                        let status = ended.await;
-                        let _ = myself.cast(BrowserMsg::Lost(format!("its process ended: {status}")));
-                    }
-                }
-            }),
-        ];
-        let version = facts.version.clone();
+            }
+        });
+        let version = &facts.version;
         tracing::info!(browser = %self.shared.id, epoch = %self.shared.epoch, version, pid = facts.pid, "browser ready");
-        self.works = Some(Works { root, chromium, link, arriving, _watching: watching });
+        self.works = Some(Works { root: root.clone(), chromium, link, arriving, _exit: exit, pump: None });
+        for info in there {
+            self.attached(myself, info, None).await;
+        }
+        self.unlisted.extend(self.tabs.keys());
+        let pump = task::spawn({
+            let myself = myself.clone();
+            async move {
+                while let Some(delivery) = events.next().await {
+                    let message = match delivery {
+                        Delivery::Event(event) => BrowserMsg::Event(event),
+                        Delivery::Lagged { .. } => BrowserMsg::Lagged,
+                    };
+                    if myself.cast(message).is_err() {
+                        return;
+                    }
+                }
+                let cause = root.link_closed().await;
+                let _ = myself.cast(BrowserMsg::Lost(format!("its link closed: {cause}")));
+            }
+        });
+        if let Some(works) = &mut self.works {
+            works.pump = Some(pump);
+        }
+        self.facts = Some(facts);
+        self.ready_once_listed();
+        Ok(())
+    }
+
+    /// Whoever asks a new browser for its tabs gets all that were there before us.
+    fn ready_once_listed(&mut self) {
+        if !self.unlisted.is_empty() {
+            return;
+        }
+        let Some(facts) = self.facts.take() else { return };
+        let version = facts.version.clone();
         self.shared.status.send_replace(BrowserStatus::Ready(Arc::new(facts)));
         self.shared.events.publish(Event::BrowserStarted {
             browser: self.shared.id,
             epoch: self.shared.epoch,
             version,
         });
-        Ok(())
     }
 
     /// Tells every tab before anything else, so that calls in flight are answered with the reason.

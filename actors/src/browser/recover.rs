@@ -69,7 +69,7 @@ impl State {
             return refuse(reply, under_way);
         }
         let first = rung.unwrap_or(if url.is_some() { Rung::Renderer } else { Rung::Dialog });
-        let url = url.or_else(|| last_good(&tab.shared)).unwrap_or_else(blank);
+        let url = url.or_else(|| shown(&tab.shared)).unwrap_or_else(blank);
         let plan = Plan { first, last, named: rung.is_some() && last != rung.unwrap_or(last), url };
         let ground = Ground {
             tab: Arc::clone(&tab.shared),
@@ -275,9 +275,12 @@ fn refuse(reply: Option<RpcReplyPort<RecoverReply>>, error: TabError) {
     }
 }
 
-fn last_good(tab: &TabShared) -> Option<Url> {
+/// The last address that was loaded well; of a page that never told anything of itself, the one that
+/// the browser names.
+fn shown(tab: &TabShared) -> Option<Url> {
     let page = tab.page.borrow();
-    Url::parse(&page.last_good.as_ref()?.url).ok()
+    let url = page.last_good.as_ref().map_or(&page.state.url, |good| &good.url);
+    Url::parse(url).ok()
 }
 
 fn blank() -> Url {

@@ -166,6 +166,8 @@ impl State {
     /// Ends what belongs to a tab.
     pub(super) fn gone(&mut self, id: TabId, why: Gone) {
         let Some(tab) = self.tabs.remove(&id) else { return };
+        self.unlisted.remove(&id);
+        self.ready_once_listed();
         self.by_target.remove(&tab.shared.target);
         self.successors.remove(&id);
         if let Some(reply) = self.opening.remove(&id) {

@@ -192,7 +192,7 @@ struct TargetEvent {
 /// The part of CDP's `Target.TargetInfo` that is needed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TargetInfo {
+pub(crate) struct TargetInfo {
     pub(super) target_id: String,
     #[serde(rename = "type")]
     kind: String,

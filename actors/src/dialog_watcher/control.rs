@@ -20,6 +20,7 @@ const EVENTS: &[&str] = &[
     "Page.frameNavigated",
     "Inspector.targetCrashed",
     "Inspector.targetReloadedAfterCrash",
+    "Page.frameStoppedLoading",
 ];
 
 /// How long dialling may take.
@@ -33,7 +34,17 @@ pub(super) struct Control {
     pub(super) link: Link,
     pub(super) session: Session,
     pub(super) events: Events,
-    pub(super) confirmed: bool,
+    pub(super) confirmed: Confirmed,
+}
+
+/// What the page said to the commands that turn its events on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Confirmed {
+    Yes,
+    /// Nothing yet.
+    Silent,
+    /// Its renderer is dead.
+    Dead,
 }
 
 pub(super) async fn dial(tab: Arc<TabShared>) -> Result<Control, CdpError> {
@@ -44,23 +55,27 @@ pub(super) async fn dial(tab: Arc<TabShared>) -> Result<Control, CdpError> {
     // A crash that happened before is told only to who enables Inspector (measured).
     let _inspector = session.send("Inspector.enable", json!({})).await?;
     let page = session.send("Page.enable", json!({})).await?;
+    // The browser answers this itself and in order, so by now it has told of a crash.
+    match session.call("Target.getTargetInfo", json!({}), &budget).await {
+        Ok(_) | Err(CdpError::Crashed) => {}
+        Err(error) => return Err(error),
+    }
     let confirmed = confirmed(&tab, page, &budget).await?;
     Ok(Control { link, session, events, confirmed })
 }
 
-/// Waits until the page has confirmed a command, or for a moment where it may not be able to; says
-/// whether it has.
+/// Waits until the page has confirmed a command, or for a moment where it may not be able to.
 ///
 /// Without the confirmation a navigation may swap the renderer before the command has reached the
 /// old one, and the new one never hears of it (measured: events were missing).
-async fn confirmed(tab: &TabShared, reply: Reply, budget: &Budget) -> Result<bool, CdpError> {
+async fn confirmed(tab: &TabShared, reply: Reply, budget: &Budget) -> Result<Confirmed, CdpError> {
     let surely = surely_confirms(tab);
     match patience(tab, budget).run(reply).await {
         // The session hears of the navigation that brings a dead renderer back.
-        Ok(Err(CdpError::Crashed)) => Ok(false),
-        Ok(answer) => answer.map(|_| true),
+        Ok(Err(CdpError::Crashed)) => Ok(Confirmed::Dead),
+        Ok(answer) => answer.map(|_| Confirmed::Yes),
         Err(spent) if surely => Err(CdpError::spent("Page.enable", spent)),
-        Err(_) => Ok(false),
+        Err(_) => Ok(Confirmed::Silent),
     }
 }
 

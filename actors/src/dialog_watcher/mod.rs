@@ -33,7 +33,7 @@ use tabvisor_page::dialog::{self, Answer, DialogKind, DialogRecord, Dialogs, Pol
 use tabvisor_page::navigate::Frame;
 use tokio::time::Instant;
 
-use self::control::Control;
+use self::control::{Confirmed, Control};
 use crate::error::TabError;
 use crate::events::Event;
 use crate::leaf::{self, End};
@@ -175,8 +175,11 @@ impl Actor for DialogWatcher {
         state.link = Some(link);
         state.pump = Some(task::spawn(control::pump(events, session.clone(), myself)));
         let tab = &state.args.tab;
-        tab.confirmed.store(confirmed, Ordering::Relaxed);
-        tab.listened.store(true, Ordering::Relaxed);
+        tab.confirmed.store(confirmed == Confirmed::Yes, Ordering::Relaxed);
+        let first = !tab.listened.swap(true, Ordering::Relaxed);
+        if first && confirmed == Confirmed::Dead && !*tab.recovering.borrow() {
+            tab.condition.send_modify(|now| (now.crashed, now.discarded) = (true, true));
+        }
         tab.control.send_replace(Some(session));
         let _ = state.args.supervisor.cast(TabSupervisorMsg::Listening);
         Ok(())
@@ -207,7 +210,7 @@ impl State {
                     return;
                 }
                 self.happened(myself, dialog::Event::Lost);
-                self.revived();
+                self.args.tab.revived();
             }
             "Inspector.targetCrashed" => {
                 self.happened(myself, dialog::Event::Lost);
@@ -219,26 +222,18 @@ impl State {
                     tab.browser.events.publish(Event::TabCrashed { tab: tab.id });
                 }
             }
+            // All that is told of a discarded page that is loaded again, where its commit came before
+            // its new renderer knew of us (measured).
+            "Page.frameStoppedLoading" => self.args.tab.woken(),
             // `Inspector.targetReloadedAfterCrash`
             _ => {
-                self.revived();
+                self.args.tab.revived();
                 // If it was enabled on the dead renderer, the new one has not heard of it.
                 if let Some(control) = &*self.args.tab.control.borrow() {
                     control.cast("Page.enable", json!({}));
                 }
             }
         }
-    }
-
-    fn revived(&self) {
-        let tab = &self.args.tab;
-        tab.condition.send_if_modified(|now| {
-            let revived = std::mem::replace(&mut now.crashed, false);
-            if revived {
-                *tab.revived.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-            }
-            revived
-        });
     }
 
     /// Without its link the watcher sees nothing: say so rather than keep what was true.

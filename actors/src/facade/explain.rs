@@ -36,6 +36,9 @@ pub(super) async fn explain<T>(
         Err(error) if error.kind() == "crashed" && *tab.recovering.borrow() => {
             Err(TabError::TabRestarting { tab: tab.id, sent: true })
         }
+        Err(error) if error.kind() == "crashed" && tab.condition.borrow().discarded => {
+            Err(TabError::Discarded { tab: tab.id })
+        }
         Err(error) if is_symptom(&error) => {
             gone(tab, budget).await?;
             Err(error)

@@ -10,7 +10,12 @@ use crate::shared::TabShared;
 
 /// What is wrong with a tab now.
 pub(crate) fn trouble(tab: &TabShared) -> Option<Cause> {
-    if tab.condition.borrow().crashed {
+    let (crashed, discarded) = {
+        let now = tab.condition.borrow();
+        (now.crashed, now.discarded)
+    };
+    // Nobody asks for the hundreds of tabs that a browser may have given up.
+    if crashed && !discarded {
         return Some(Cause::Crashed);
     }
     tab.stuck.borrow().is_some().then_some(Cause::Stuck)

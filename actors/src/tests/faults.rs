@@ -44,7 +44,7 @@ async fn a_tab_that_was_dead_before_we_came_is_kept_and_can_be_brought_back() {
     world.fake.wait_for_call(|call| call.method == "Page.enable").await;
     let tab = loop {
         if let Some(row) = world.supervisor.tabs().first()
-            && row.state == TabState::Crashed
+            && row.state == TabState::Discarded
         {
             break row.tab_id;
         }
