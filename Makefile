@@ -8,7 +8,7 @@ SHELL := /bin/bash
 ROOT_ONLY := $(if $(filter 0,$(shell id -u)),TABVISOR_NO_SANDBOX=1)
 TEST := $(shell cargo nextest --version >/dev/null 2>&1 && echo "nextest run" || echo "test")
 
-.PHONY: help run test lint unit interop stalls soak bench chromium display clean
+.PHONY: help run test lint unit interop stalls load soak bench chromium display clean
 
 help: ## What there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,6 +34,9 @@ interop: chromium ## Other people's clients against us (their downloads are larg
 
 stalls: chromium ## 24 tabs, 19 of them stuck: how late are the answers?
 	cargo bench --bench stalls
+
+load: chromium ## 64 callers on 16 tabs, 4 of them stuck: throughput, p99, lateness
+	cargo bench --bench load
 
 soak: chromium ## 300 launches and stops, 30 SIGKILLs of the owner, an hour of chaos: is anything left?
 	TABVISOR_SOAK_LAUNCHES=300 TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor-cdp --release --test launch -- --nocapture

@@ -52,7 +52,7 @@ async fn the_command_line_tells_what_a_page_says_and_sets_what_it_believes() {
     let refused = home.run(&["set", "timezone", "Mars/Phobos"]).await;
     assert!(refused.code == 1 && refused.err.contains("timezoneId"), "{refused:?}");
     let late = home.run(&["responsebody", "/nowhere", "--timeout-ms", "200"]).await;
-    assert!(late.code == 1 && late.err.contains("Response not found for url pattern"), "{late:?}");
+    assert!(late.code == 4 && late.err.contains("Response not found for url pattern"), "{late:?}");
     // What pages say and hold is in no log of ours.
     let log = service.log();
     assert!(!log.contains("three") && !log.contains("a=-1"), "{log}");

@@ -171,14 +171,17 @@ async fn without_descriptors_calls_are_refused_and_with_them_served_again() {
     let mut service = home.serve(&[]).await;
     let tab = service.http.open(&pages.url("/ok")).await;
     assert_eq!(service.http.evaluate(&tab, "1 + 1").await["result"], 2);
-    let used = support::eventually("no link is being made", || async {
-        let before = processes::open_files(service.pid);
-        tokio::time::sleep(ms(100)).await;
-        (processes::open_files(service.pid) == before).then_some(before)
-    })
-    .await;
+    let settled = async || {
+        support::eventually("no link is being made", || async {
+            let before = processes::next_file(service.pid);
+            tokio::time::sleep(ms(100)).await;
+            (processes::next_file(service.pid) == before).then_some(before)
+        })
+        .await
+    };
+    let next = settled().await;
     // One for whoever calls, none for a link.
-    let before = processes::limit_open_files(service.pid, Some(used + 1));
+    let before = processes::limit_open_files(service.pid, Some(next + 1));
     for _ in 0..3 {
         let refused = service.http.try_open(json!({ "url": pages.url("/ok"), "timeoutMs": 10_000 })).await;
         assert!(refused.status >= 400 && refused["reason"].is_string(), "{refused:?}");
@@ -186,7 +189,12 @@ async fn without_descriptors_calls_are_refused_and_with_them_served_again() {
         assert_eq!(service.http.evaluate(&tab, "1 + 1").await["result"], 2);
     }
     // Not even one for whoever calls: they wait.
-    processes::limit_open_files(service.pid, Some(used));
+    // What was refused may hold one a moment longer.
+    support::eventually("the refused tabs are gone", || async {
+        (service.http.tabs().await.len() == 1).then_some(())
+    })
+    .await;
+    processes::limit_open_files(service.pid, Some(settled().await));
     let waits = service.http.evaluating(&tab, "2 + 2", 20_000);
     tokio::time::sleep(ms(300)).await;
     assert!(!waits.is_finished());

@@ -41,7 +41,8 @@ async fn serve(router: Router) -> (SocketAddr, Task<()>) {
 }
 
 async fn start_with(change: impl FnOnce(&mut Config)) -> Running {
-    let mut config = Config::default();
+    let mut config = Config { state_dir: "/nowhere/tabvisor".into(), ..Config::default() };
+    config.browser.chromium = Some("/nowhere/chromium".into());
     change(&mut config);
     let supervisor = Supervisor::start(16).await.unwrap();
     let access = Access::with_secret(Secret::from(TOKEN)).named(&config.server.hosts);
@@ -231,16 +232,55 @@ async fn an_act_is_checked_before_anything_is_done() {
 }
 
 #[tokio::test]
-async fn without_a_browser_every_tab_is_unknown() {
+async fn what_the_query_says_wins_over_the_body() {
+    let running = start().await;
+    let evaluate = json!({ "kind": "evaluate", "fn": "1", "targetId": "t1", "timeoutMs": 5000 }).to_string();
+    for (line, body, text) in [
+        ("POST /act?timeoutMs=0", evaluate.as_str(), "timeoutMs must be a positive integer."),
+        ("POST /act?profile=zzz", &evaluate, "Profile \"zzz\" not found."),
+        ("POST /hooks/dialog?timeoutMs=x", r#"{"accept":true}"#, "timeoutMs must be a positive integer."),
+        (
+            "POST /tabs/t1/restart?timeoutMs=1.5",
+            r#"{"timeoutMs":5000}"#,
+            "timeoutMs must be a positive integer.",
+        ),
+        ("DELETE /tabs/t1?timeoutMs=-1", "", "timeoutMs must be a positive integer."),
+        ("GET /readyz?timeoutMs=x", "", "timeoutMs must be a positive integer."),
+    ] {
+        let answer = running.call(line, body).await;
+        assert!(error(&answer).1.starts_with(text), "{line}: {answer:?}");
+    }
+    let named = running.call("POST /act?targetId=t2", &evaluate).await;
+    assert_eq!(named.body["reason"], "browser_not_running", "{named:?}");
+}
+
+#[tokio::test]
+async fn without_a_browser_no_tab_can_be_meant_and_one_that_cannot_be_started_says_why() {
     let running = start().await;
     let answer = running.act(json!({ "kind": "evaluate", "fn": "1", "targetId": "zzzz" })).await;
-    let text = "tab not found: browser tab \"zzzz\" not found. Use action=tabs and pass suggestedTargetId, tabId, label, or raw targetId.";
-    assert_eq!((error(&answer), &answer.body["reason"]), ((404, text), &json!("tab_not_found")));
-    for target in ["t1", "99", "open", "%20x", "%ff"] {
-        assert_eq!(running.call(&format!("DELETE /tabs/{target}"), "").await.status, 404, "{target}");
+    let text = "Browser profile \"openclaw\" is not running. Start the browser or open a new tab, then select a current target.";
+    assert_eq!((error(&answer), &answer.body["reason"]), ((409, text), &json!("browser_not_running")));
+    for (target, status) in [("t1", 409), ("99", 409), ("open", 409), ("%20x", 409), ("%ff", 404)] {
+        assert_eq!(running.call(&format!("DELETE /tabs/{target}"), "").await.status, status, "{target}");
     }
-    let answer = running.act(json!({ "kind": "evaluate", "fn": "1" })).await;
-    assert_eq!((answer.status, &answer.body["reason"]), (503, &json!("unavailable")));
+    for _ in 0..3 {
+        let answer = running.act(json!({ "kind": "evaluate", "fn": "1" })).await;
+        assert_eq!((answer.status, &answer.body["reason"]), (409, &json!("unavailable")), "{answer:?}");
+        assert!(
+            error(&answer).1.starts_with("Browser profile \"openclaw\" could not be started: "),
+            "{answer:?}"
+        );
+    }
+    let cooling = running.call("POST /start", "").await;
+    assert_eq!((cooling.status, &cooling.body["reason"]), (409, &json!("cooling_down")), "{cooling:?}");
+    assert!(cooling.head.contains("retry-after: "), "{cooling:?}");
+    let status = running.call("GET /", "").await;
+    assert_eq!((&status.body["running"], &status.body["pid"]), (&json!(false), &json!(null)));
+    assert!(status.body["trouble"].as_str().unwrap().contains("3 times in a row"), "{status:?}");
+    let ready = running.call("GET /readyz", "").await;
+    assert_eq!((ready.status, &ready.body["reason"]), (503, &json!("browser_stopped")));
+    let doctor = running.call("GET /doctor", "").await;
+    assert_eq!((&doctor.body["ok"], &doctor.body["status"]), (&json!(false), &json!("fail")), "{doctor:?}");
     assert_eq!(running.call("GET /tabs", "").await.body, json!({ "running": false, "tabs": [] }));
     let health = running.call("GET /healthz", "").await;
     assert_eq!(
@@ -269,7 +309,7 @@ async fn the_opening_of_a_tab_is_checked_first() {
         error(&open(json!({ "url": "about:blank", "timeoutMs": 0 })).await),
         (400, "timeoutMs must be a positive integer.")
     );
-    assert_eq!(open(json!({ "url": "about:blank" })).await.status, 503);
+    assert_eq!(open(json!({ "url": "about:blank" })).await.status, 409);
 }
 
 #[tokio::test]

@@ -65,6 +65,24 @@ async fn a_service_tells_where_it_is_and_lets_in_whoever_has_its_token() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_opens_as_many_files_as_it_is_allowed() {
+    let limits = |pid: u32| {
+        let all = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+        let line = all.lines().find(|line| line.starts_with("Max open files")).unwrap().to_owned();
+        let mut numbers = line.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+        (numbers.next().unwrap(), numbers.next().unwrap())
+    };
+    let ours = std::process::id();
+    let before = processes::limit_open_files(ours, Some(1000));
+    let home = Home::new();
+    let mut service = home.serve(&[]).await;
+    processes::limit_open_files(ours, before);
+    let (soft, hard) = limits(service.pid);
+    assert!(soft == hard && hard > 1000, "{soft} of {hard}");
+    service.terminate().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_quick_start_tells_the_story_of_a_loop_that_costs_only_itself() {
     let (home, pages) = (Home::new(), Pages::start().await);
     let mut service = home.serve(&[]).await;
@@ -225,7 +243,7 @@ async fn the_command_line_acts_on_a_page_and_tells_what_the_page_saw() {
         (vec!["fill", "--fields", &filled], format!("filled the fields on {url} (confirmed)\n")),
         (vec!["click", &plain], format!("clicked ref {plain} on {url} (confirmed)\n")),
         (vec!["type", &field, "-x", "--submit"], format!("typed into ref {field} on {url} (confirmed)\n")),
-        (vec!["highlight", "--clear"], format!("highlighted nothing on {url} (unverifiable)\n")),
+        (vec!["highlight", "--clear"], format!("took the marks away on {url} (unverifiable)\n")),
         (vec!["press", "Enter"], format!("pressed Enter on {url} (confirmed)\n")),
         (vec!["select", &choice, "b"], format!("selected b in ref {choice} on {url} (confirmed)\n")),
         (vec!["click", &asks], "blocked by dialog d1 (confirm): really?\n".into()),

@@ -51,8 +51,9 @@ pub use action::{
     Act, Acted, At, Held, Named, OpenedTab, Screenshot, ScreenshotRequest, ShotOf, Wait, Waited,
 };
 pub use facade::{
-    Arrived, Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, Given, On, Step, StepDone, StepKind,
-    StepResult, Stepped, Steps, StopReason, Stopped, Supervisor, Upload, UploadTo,
+    ActorNode, Arrived, BrowserNode, Ended, Engine, EvaluateRequest, Evaluated, FallbackReason, Given, On,
+    Restarts, Share, Step, StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped, Supervisor,
+    TabNode, Upload, UploadTo,
 };
 pub use page_watch::PageWatch;
 pub use root::BrowserSpec;

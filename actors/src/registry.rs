@@ -16,6 +16,7 @@ use crate::dialog_watcher::WatcherMsg;
 use crate::error::TabError;
 use crate::evaluates::EvaluatesMsg;
 use crate::ids::{BrowserId, Epoch, TabId};
+use crate::restart::RestartWindow;
 use crate::row::{TabRow, row_among};
 use crate::shared::{BrowserShared, Gone, TabShared};
 use crate::tab::TabMsg;
@@ -34,6 +35,8 @@ pub(crate) struct TabHandle {
 pub(crate) struct BrowserHandle {
     pub(crate) shared: Arc<BrowserShared>,
     pub(crate) actor: ActorRef<BrowserMsg>,
+    /// Its restarts; written by Root.
+    pub(crate) window: Arc<Mutex<RestartWindow>>,
 }
 
 /// How many tabs that are gone stay known with their reason.
@@ -174,6 +177,20 @@ impl Registry {
     /// Why Root gave up, if it did.
     pub(crate) fn gave_up(&self) -> Option<String> {
         self.gave_up.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// All browsers, by their number.
+    pub(crate) fn browsers(&self) -> Vec<BrowserHandle> {
+        let mut browsers: Vec<_> = self.browsers.iter().map(|entry| entry.clone()).collect();
+        browsers.sort_by_key(|browser| browser.shared.id);
+        browsers
+    }
+
+    /// The handles of all tabs, by their number.
+    pub(crate) fn handles(&self) -> Vec<TabHandle> {
+        let mut tabs: Vec<_> = self.tabs.iter().map(|entry| entry.clone()).collect();
+        tabs.sort_by_key(|tab| tab.shared.id);
+        tabs
     }
 
     pub(crate) fn browser(&self, id: BrowserId) -> Option<BrowserHandle> {

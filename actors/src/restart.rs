@@ -82,6 +82,11 @@ impl RestartWindow {
         self.times.len()
     }
 
+    /// How often it may be restarted.
+    pub fn intensity(&self) -> Intensity {
+        self.intensity
+    }
+
     fn forget_before(&mut self, now: Instant) {
         while self.times.front().is_some_and(|t| now.saturating_duration_since(*t) >= self.intensity.window) {
             self.times.pop_front();

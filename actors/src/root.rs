@@ -17,7 +17,7 @@
 //! configuration, and its caller is told).
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
@@ -84,7 +84,7 @@ struct Slot {
     spec: BrowserSpec,
     cell: ActorCell,
     shared: Arc<BrowserShared>,
-    window: RestartWindow,
+    window: Arc<Mutex<RestartWindow>>,
     pause: Option<Task<()>>,
 }
 
@@ -192,11 +192,12 @@ impl State {
             .await
             .map_err(|error| StartError::Internal(error.to_string()))?;
         let cell = actor.get_cell();
-        self.registry.put_browser(BrowserHandle { shared: Arc::clone(&shared), actor });
         let window = match self.browsers.remove(&id) {
             Some(earlier) => earlier.window,
-            None => RestartWindow::new(spec.restarts),
+            None => Arc::new(Mutex::new(RestartWindow::new(spec.restarts))),
         };
+        let handle = BrowserHandle { shared: Arc::clone(&shared), actor, window: Arc::clone(&window) };
+        self.registry.put_browser(handle);
         self.browsers.insert(id, Slot { spec, cell, shared: Arc::clone(&shared), window, pause: None });
         Ok(shared)
     }
@@ -229,7 +230,8 @@ impl State {
         // An actor that panicked could not tell its tabs itself.
         self.registry.bury_browser(id, slot.shared.epoch, &cause);
         tracing::warn!(browser = %id, epoch = %slot.shared.epoch, cause, "browser lost");
-        match slot.window.record(Instant::now()) {
+        let verdict = slot.window.lock().unwrap_or_else(PoisonError::into_inner).record(Instant::now());
+        match verdict {
             Verdict::Restart { after } => {
                 metrics::counter!("tabvisor_supervisor_restarts_total", "actor" => "browser").increment(1);
                 self.events.publish(Event::ActorRestarted { tab: None, actor: "browser", cause });

@@ -29,6 +29,7 @@ use crate::files::{Downloads, Folders, Sees};
 use crate::ids::{BrowserId, Epoch, TabId};
 use crate::limits::{Care, Limits, Recovery};
 use crate::recovery::LastRecovery;
+use crate::restart::{Intensity, RestartWindow};
 
 /// One start of a browser.
 #[derive(Debug)]
@@ -214,6 +215,8 @@ pub(crate) struct TabShared {
     pub(crate) restarts: Arc<AtomicU64>,
     /// Why an actor of its was restarted last; written by TabSupervisor.
     pub(crate) last_failure: Mutex<String>,
+    /// The restarts of its actors; written by TabSupervisor.
+    pub(crate) window: Mutex<RestartWindow>,
     /// What may be done to it without anybody asking; written by the facade.
     pub(crate) recovery: Arc<Mutex<Recovery>>,
     /// A recovery is under way; written by Browser.
@@ -330,6 +333,7 @@ impl TabShared {
             kept: Arc::default(),
             restarts: Arc::default(),
             last_failure: Mutex::default(),
+            window: Mutex::new(RestartWindow::new(Intensity::TAB)),
             recovery: Arc::new(Mutex::new(browser.care.recovery)),
             recovering: Arc::new(watch::Sender::new(false)),
             last_recovery: Arc::default(),

@@ -32,7 +32,7 @@ use crate::evaluates::{Evaluates, EvaluatesMsg};
 use crate::events::Event;
 use crate::observer::{Observer, ObserverArgs, ObserverMsg};
 use crate::registry::{Registry, TabHandle};
-use crate::restart::{Intensity, RestartWindow, Verdict};
+use crate::restart::Verdict;
 use crate::shared::TabShared;
 use crate::tab::{Tab, TabMsg};
 
@@ -86,7 +86,6 @@ pub(crate) struct State {
     /// The watcher listens; the observer has tried.
     listening: bool,
     observing: bool,
-    window: RestartWindow,
     pauses: Vec<Task<()>>,
 }
 
@@ -103,7 +102,6 @@ impl Actor for TabSupervisor {
         _: ActorRef<TabSupervisorMsg>,
         args: TabSupervisorArgs,
     ) -> Result<State, ActorProcessingErr> {
-        let window = RestartWindow::new(Intensity::TAB);
         Ok(State {
             args,
             watcher: None,
@@ -112,7 +110,6 @@ impl Actor for TabSupervisor {
             tab: None,
             listening: false,
             observing: false,
-            window,
             pauses: Vec::new(),
         })
     }
@@ -271,7 +268,8 @@ impl State {
         tracing::warn!(tab = %tab.id, actor = child.name(), cause, "an actor of a tab failed");
         *tab.last_failure.lock().unwrap_or_else(PoisonError::into_inner) =
             format!("{}: {cause}", child.name());
-        match self.window.record(Instant::now()) {
+        let verdict = tab.window.lock().unwrap_or_else(PoisonError::into_inner).record(Instant::now());
+        match verdict {
             Verdict::Escalate => Err(format!("{} failed too often, last: {cause}", child.name()).into()),
             Verdict::Restart { after } => {
                 tab.restarts.fetch_add(1, Ordering::Relaxed);

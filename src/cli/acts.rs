@@ -104,7 +104,8 @@ pub(super) async fn act(common: &Common, loaded: &Loaded, verb: Verb) -> Result<
     let effect = told.effect.map_or_else(String::new, |effect| format!(" ({effect})"));
     output::line(&clean(&format!("{what}{place}{effect}")));
     if told.armed {
-        output::line("the next file chooser is waited for");
+        let next = if path.ends_with(&["dialog"]) { "dialog" } else { "file chooser" };
+        output::line(&format!("none is open; the next {next} is waited for"));
     }
     for Downloaded { url, suggested_filename, state, path } in told.downloads.into_iter().chain(told.download)
     {
@@ -164,7 +165,7 @@ fn asked(verb: Verb) -> Result<(String, OnTab, &'static [&'static str], Value), 
         Verb::Highlight { element, clear, on } => {
             let what = element.as_ref().map(|it| format!("highlighted ref {it}"));
             let body = json!({ "ref": element, "clear": clear });
-            (what.unwrap_or_else(|| "highlighted nothing".into()), on, &["highlight"], body)
+            (what.unwrap_or_else(|| "took the marks away".into()), on, &["highlight"], body)
         }
         Verb::Drag { from, to, on } => {
             let body = json!({ "kind": "drag", "startRef": from, "endRef": to });

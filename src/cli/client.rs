@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
+use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use tabvisor::config::{Loaded, Secret};
 use url::Url;
@@ -25,6 +25,7 @@ const SERVICE: &str = "http://127.0.0.1:9377";
 pub(super) struct Client {
     base: Url,
     token: Option<Secret>,
+    profile: Option<String>,
     http: reqwest::Client,
 }
 
@@ -43,7 +44,7 @@ impl Client {
             http = http.no_proxy();
         }
         let http = http.build().map_err(|why| Failure::failed(chain(&why)))?;
-        Ok(Self { base, token, http })
+        Ok(Self { base, token, profile: common.browser_profile.clone(), http })
     }
 
     /// What is at `path`, and the way there.
@@ -76,7 +77,7 @@ impl Client {
         self.ask(Method::GET, path, query, None, budget).await
     }
 
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         method: Method,
         path: &[&str],
@@ -84,17 +85,7 @@ impl Client {
         body: Option<Value>,
         budget: Duration,
     ) -> Result<String, Failure> {
-        let mut url = self.base.clone();
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(path);
-        }
-        if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
-        }
-        let mut request = self.http.request(method, url).timeout(budget + PATIENCE);
-        if let Some(token) = &self.token {
-            request = request.bearer_auth(token.expose());
-        }
+        let mut request = self.request(method, path, query).timeout(budget + PATIENCE);
         if let Some(body) = &body {
             request = request.json(body);
         }
@@ -102,6 +93,36 @@ impl Client {
         let status = response.status();
         let text = response.text().await.map_err(|why| self.broken(&why, budget))?;
         if status.is_success() { Ok(text) } else { Err(self.refused(status, &text)) }
+    }
+
+    /// Asks for a stream, which ends when the service ends it.
+    pub(super) async fn stream(&self, path: &[&str]) -> Result<Stream<'_>, Failure> {
+        let response = self.request(Method::GET, path, &[]).send().await;
+        let response = response.map_err(|why| self.broken(&why, CONNECT))?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(Stream { client: self, response });
+        }
+        let text = response.text().await.map_err(|why| self.broken(&why, CONNECT))?;
+        Err(self.refused(status, &text))
+    }
+
+    fn request(&self, method: Method, path: &[&str], query: &[(&str, String)]) -> RequestBuilder {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        if let Some(profile) = &self.profile {
+            url.query_pairs_mut().append_pair("profile", profile);
+        }
+        let request = self.http.request(method, url);
+        match &self.token {
+            Some(token) => request.bearer_auth(token.expose()),
+            None => request,
+        }
     }
 
     fn broken(&self, why: &reqwest::Error, budget: Duration) -> Failure {
@@ -129,7 +150,7 @@ impl Client {
         };
         let said = answer["error"].as_str().unwrap_or(text).to_owned();
         let failure = match (status, answer["reason"].as_str()) {
-            (_, Some("timeout")) => Failure::out_of_time(said),
+            (_, Some("timeout" | "response_not_found")) => Failure::out_of_time(said),
             (StatusCode::UNAUTHORIZED, _) => Failure::failed(self.how_to_get_in()),
             _ => Failure::failed(said),
         };
@@ -143,6 +164,20 @@ impl Client {
              itself keeps it in its state folder)",
             self.base.as_str().trim_end_matches('/')
         )
+    }
+}
+
+/// What comes little by little.
+pub(super) struct Stream<'a> {
+    client: &'a Client,
+    response: reqwest::Response,
+}
+
+impl Stream<'_> {
+    /// The next bytes; `None` once it has ended.
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        let chunk = self.response.chunk().await.map_err(|why| self.client.broken(&why, CONNECT))?;
+        Ok(chunk.map(|bytes| bytes.to_vec()))
     }
 }
 

@@ -1,22 +1,32 @@
-//! `doctor`: what a service needs on this machine, and then the real thing: a browser started as
-//! `serve` starts it, a tab, an evaluate.
+//! `doctor`: what a service needs on this machine, and then the real thing: a tab and an evaluate. They go
+//! through the service if one answers, else through a browser that is started as `serve` starts it.
 
 use std::process::ExitCode;
 
+use reqwest::Method;
 use serde::Serialize;
+use serde_json::{Value, json};
 use tabvisor::config::{Config, Loaded};
 use tabvisor::{Error, Tabvisor};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::launch::{Facts, facts};
 use tokio::net::TcpListener;
 
+use super::browsers::text;
+use super::client::{Client, evaluate_body};
 use super::failure::Failure;
+use super::flags::Common;
 use super::output::{self, clean, table};
+use super::verbs::read;
+
+/// How long a service may take for what it knows already.
+const KNOWN: std::time::Duration = std::time::Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Status {
     Ok,
+    Info,
     Warn,
     Fail,
 }
@@ -39,6 +49,10 @@ impl Check {
         Self { id, status: Status::Ok, says: says.into() }
     }
 
+    fn info(id: &'static str, says: impl Into<String>) -> Self {
+        Self { id, status: Status::Info, says: says.into() }
+    }
+
     fn warn(id: &'static str, says: impl Into<String>) -> Self {
         Self { id, status: Status::Warn, says: says.into() }
     }
@@ -48,7 +62,7 @@ impl Check {
     }
 }
 
-pub(super) async fn doctor(loaded: &Loaded, json: bool) -> Result<ExitCode, Failure> {
+pub(super) async fn doctor(common: &Common, loaded: &Loaded) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     let mut checks = Vec::new();
     if config.browser.cdp_url.is_none() {
@@ -56,16 +70,24 @@ pub(super) async fn doctor(loaded: &Loaded, json: bool) -> Result<ExitCode, Fail
         let facts = facts(config.browser.chromium.as_deref(), config.state_folder()?, &budget).await;
         checks.extend(machine(&facts, loaded));
     }
-    checks.push(listening(config).await);
+    let client = Client::new(common, loaded)?;
     // With a failure above, its text is the better one; but it is for the real thing to tell.
-    checks.extend(work(config).await);
+    match client.get(&["healthz"], &[], KNOWN).await {
+        Ok(_) => checks.extend(of_service(&client, config).await),
+        Err(why) => {
+            checks.push(Check::info("service", why.text()));
+            checks.push(listening(config).await);
+            checks.extend(work(config).await);
+        }
+    }
 
     let ok = checks.iter().all(|check| check.status != Status::Fail);
-    if json {
+    if common.json {
         output::line(&serde_json::to_string(&Report { ok, checks: &checks }).unwrap_or_default());
     } else {
         let word = |status| match status {
             Status::Ok => "ok",
+            Status::Info => "info",
             Status::Warn => "warn",
             Status::Fail => "fail",
         };
@@ -144,6 +166,52 @@ async fn listening(config: &Config) -> Check {
         ),
         Err(why) => Check::fail("port", format!("{address} cannot be listened on: {why}")),
     }
+}
+
+/// What the service says of itself, and real work that it does.
+async fn of_service(client: &Client, config: &Config) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let deep = [("deep", "true".to_owned())];
+    match client.get(&["doctor"], &deep, config.budgets.action()).await.and_then(|text| read::<Value>(&text))
+    {
+        Ok(told) => checks.extend(told["checks"].as_array().into_iter().flatten().map(check_of_service)),
+        Err(why) => checks.push(Check::fail("service", why.text())),
+    }
+    checks.push(match work_of_service(client, config).await {
+        Ok(says) => Check::ok("evaluate", says),
+        Err(why) => Check::fail("evaluate", why.text()),
+    });
+    checks
+}
+
+fn check_of_service(check: &Value) -> Check {
+    let status = match check["status"].as_str() {
+        Some("pass") => Status::Ok,
+        Some("info") => Status::Info,
+        Some("warn") => Status::Warn,
+        _ => Status::Fail,
+    };
+    let hint = check["fixHint"].as_str().map_or_else(String::new, |hint| format!("; {hint}"));
+    let says = format!("{}: {}{hint}", text(check, "label"), text(check, "summary"));
+    Check { id: "service", status, says }
+}
+
+async fn work_of_service(client: &Client, config: &Config) -> Result<String, Failure> {
+    let opening = client.call(
+        Method::POST,
+        &["tabs", "open"],
+        Some(json!({ "url": "about:blank" })),
+        config.limits.max_budget(),
+    );
+    let opened: Value = read(&opening.await?)?;
+    let tab = text(&opened, "targetId");
+    let budget = Budget::new(config.budgets.evaluate());
+    let body = evaluate_body("1 + 1", None, Some(&tab), None);
+    let evaluated = client.call(Method::POST, &["act"], Some(body), config.budgets.evaluate()).await;
+    let took = budget.elapsed();
+    client.call(Method::DELETE, &["tabs", &tab], None, config.budgets.action()).await?;
+    let sum = text(&read(&evaluated?)?, "result");
+    Ok(format!("through the service, 1 + 1 gave {sum} in {took:.1?}"))
 }
 
 /// The same path as real work.

@@ -48,6 +48,11 @@ impl Failure {
         self
     }
 
+    /// What is told of it.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Tells it and gives the exit code.
     pub(super) fn report(&self, as_json: bool) -> ExitCode {
         if as_json {

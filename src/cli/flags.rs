@@ -29,6 +29,9 @@ pub(super) struct Common {
     /// The service's token; without it the one of the configuration (`TABVISOR_TOKEN`), then of the state folder
     #[arg(long, global = true)]
     pub(super) token: Option<String>,
+    /// Which of the service's browsers is meant; without it the default one
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(super) browser_profile: Option<String>,
     /// Print JSON
     #[arg(long, global = true)]
     pub(super) json: bool,
@@ -59,10 +62,23 @@ pub(super) enum Verb {
     Tab(super::tab::Tab),
     /// Close a tab, also one that is stuck
     Close(Close),
-    /// Check what the service needs, then launch a browser and work with it
+    #[command(flatten)]
+    Browser(super::flags_of_browsers::Verb),
+    /// Check what the service needs and how it is, then do real work: through it, or with a browser of its own
     Doctor(BrowserFlags),
     /// Print the effective configuration and where each value came from
     Config(ServeFlags),
+    /// Print the completions of a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write one of every verb
+    Man {
+        /// Write them to this folder
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -287,6 +303,23 @@ mod tests {
     #[test]
     fn the_grammar_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_tells_what_it_does() {
+        use std::fmt::Write as _;
+        fn told(command: &mut clap::Command, path: &str, into: &mut String) {
+            let _ = writeln!(into, "===== {path}\n{}", command.render_long_help());
+            for verb in command.get_subcommands_mut().filter(|it| it.get_name() != "help") {
+                let path = format!("{path} {}", verb.get_name());
+                told(verb, &path, into);
+            }
+        }
+        let mut all = String::new();
+        let mut command = Cli::command().term_width(100);
+        command.build();
+        told(&mut command, "tabvisor", &mut all);
+        insta::assert_snapshot!("help", all);
     }
 
     #[test]

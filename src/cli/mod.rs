@@ -5,17 +5,22 @@
 //! | `flags` | what can be said, and how it becomes configuration |
 //! | `serve`, `token` | the service |
 //! | `mcp` | the tools over standard input and output |
-//! | `client`, `verbs`, `acts`, `snapshot`, `state`, `tab`, `recover` | calls to a running service |
-//! | `doctor`, `show_config` | what helps when it does not run |
+//! | `client`, `verbs`, `acts`, `snapshot`, `state`, `tab`, `recover`, `browsers` | calls to a running service |
+//! | `top`, `events` | what goes on in it |
+//! | `doctor`, `show_config`, `manual` | what helps when it does not run |
 //! | `failure`, `output`, `pretty` | exit codes and what is printed |
 
 mod acts;
+mod browsers;
 mod client;
 mod doctor;
+mod events;
 mod failure;
 mod flags;
 mod flags_of_acts;
+mod flags_of_browsers;
 mod flags_of_state;
+mod manual;
 mod mcp;
 mod output;
 mod pretty;
@@ -26,6 +31,7 @@ mod snapshot;
 mod state;
 mod tab;
 mod token;
+mod top;
 mod verbs;
 
 use std::process::ExitCode;
@@ -62,6 +68,11 @@ fn start(cli: Cli) -> Result<ExitCode, Failure> {
 
 async fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     let Cli { common, verb } = cli;
+    match verb {
+        Verb::Completions { shell } => return Ok(manual::completions(shell)),
+        Verb::Man { out } => return manual::man(out.as_deref()),
+        _ => {}
+    }
     let format = if let Verb::Serve(flags) = &verb { flags.log_format } else { LogFormat::Text };
     // The actor library's own spans say nothing to an operator.
     let level = if matches!(verb, Verb::Serve(_)) { "info,ractor=warn" } else { "warn" };
@@ -70,15 +81,17 @@ async fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     match verb {
         Verb::Serve(_) => serve::serve(loaded).await,
         Verb::Mcp(_) => mcp::mcp(&common, loaded).await,
-        Verb::Doctor(_) => doctor::doctor(&loaded, common.json).await,
+        Verb::Doctor(_) => doctor::doctor(&common, &loaded).await,
         Verb::Config(_) => Ok(show_config::show(&loaded, common.json)),
         Verb::Evaluate(asked) => verbs::evaluate(&common, &loaded, asked).await,
         Verb::Open(asked) => verbs::open(&common, &loaded, asked).await,
         Verb::Snapshot(asked) => snapshot::snapshot(&common, &loaded, asked).await,
         Verb::Act(verb) => acts::act(&common, &loaded, verb).await,
         Verb::State(verb) => state::state(&common, &loaded, verb).await,
+        Verb::Browser(verb) => browsers::browser(&common, &loaded, verb).await,
         Verb::Tabs => verbs::tabs(&common, &loaded).await,
         Verb::Tab(asked) => tab::tab(&common, &loaded, asked).await,
         Verb::Close(asked) => verbs::close(&common, &loaded, asked).await,
+        Verb::Completions { .. } | Verb::Man { .. } => Ok(ExitCode::SUCCESS),
     }
 }

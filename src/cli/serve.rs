@@ -5,10 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
 use serde_json::json;
 use tabvisor::config::{Config, Loaded};
-use tabvisor::http::{Access, Service, router};
+use tabvisor::http::{self, Access, Service};
 use tabvisor::{BrowserId, Supervisor};
 use tabvisor_actors::Ended;
 use tabvisor_cdp::budget::Budget;
@@ -35,6 +34,7 @@ pub(super) async fn serve(loaded: Loaded) -> Result<ExitCode, Failure> {
     let spec = config.browser_spec()?;
     let state_dir = config.state_folder()?;
     let token = token::for_service(&config)?;
+    open_as_many_files_as_allowed();
     let listener =
         TcpListener::bind(config.server.listen).await.map_err(|why| cannot_listen(&config, &why))?;
     let address = listener.local_addr().map_err(|why| cannot_listen(&config, &why))?;
@@ -92,6 +92,15 @@ pub(super) async fn serve(loaded: Loaded) -> Result<ExitCode, Failure> {
     match ended {
         Some(Ended::Failed(why)) => Err(Failure::failed(format!("the supervision tree failed: {why}"))),
         _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Every tab has several links and every caller a connection; what is allowed without asking is often little.
+fn open_as_many_files_as_allowed() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    if let Err(why) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
+        tracing::debug!(%why, "the limit of open files stays as it is");
     }
 }
 
@@ -165,18 +174,9 @@ struct Server {
 impl Server {
     fn start(listener: TcpListener, service: Service) -> Self {
         let (stop, stopped) = oneshot::channel::<()>();
-        // Answers are small and leave in one write; waiting for more would only delay them.
-        let listener = listener.tap_io(|socket| {
-            let _ = socket.set_nodelay(true);
-        });
-        let serving = axum::serve(listener, router(service)).with_graceful_shutdown(async move {
+        let task = task::spawn(http::serve(listener, service, async move {
             let _ = stopped.await;
-        });
-        let task = task::spawn(async move {
-            if let Err(why) = serving.await {
-                tracing::error!(%why, "the http server failed");
-            }
-        });
+        }));
         Self { stop, task }
     }
 

@@ -65,6 +65,10 @@ impl Config {
             within("browser.window_size", side.into(), 1..=65_535)?;
         }
         within("server.drain_ms", server.drain_ms, PAUSES)?;
+        within("server.event_streams", server.event_streams as u64, COUNTS)?;
+        within("server.connections", server.connections as u64, COUNTS)?;
+        within("server.head_timeout_ms", server.head_timeout_ms, TIMES)?;
+        self.check_profiles()?;
         if server.hosts.iter().any(|host| host.is_empty() || host.contains([',', '/', ' ', '*', '@'])) {
             return Err(ConfigError::invalid(
                 "server.hosts",

@@ -250,6 +250,22 @@ mod tests {
     }
 
     #[test]
+    fn profiles_have_names_of_their_own() {
+        let (toml, name) =
+            file("[profiles.work]\nprofile = \"/work\"\n[profiles.far-away]\ncdp_url = \"9222\"\n");
+        let layers = with(&[("TABVISOR_PROFILES__WORK__HEADED", "1")]).file(Some(toml.path()));
+        let loaded = layers.load().unwrap();
+        let profiles = &loaded.config.profiles;
+        assert!(profiles["work"].headed && profiles["work"].profile.as_deref() == Some(Path::new("/work")));
+        assert_eq!(profiles["far-away"].cdp_url.as_ref().unwrap().expose(), "9222");
+        assert_eq!(loaded.source("profiles.work.profile"), name);
+        assert_eq!(loaded.source("profiles.work.headed"), "TABVISOR_PROFILES__WORK__HEADED");
+        let (toml, name) = file("[profiles.work]\nfolder = 1\n");
+        let said = why(Layers::new().file(Some(toml.path())));
+        assert!(said.starts_with(&format!("unknown key profiles.work.folder (from {name})")), "{said}");
+    }
+
+    #[test]
     fn unknown_keys_and_variables_name_the_nearest() {
         let (toml, name) = file("[limits]\ntab = 5\n");
         let layers = Layers::new().file(Some(toml.path()));

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `sections` | what can be configured |
+//! | `profiles` | further browsers |
 //! | `secret` | values that are never shown |
 //! | `check` | which values make sense |
 //! | `error` | what is wrong with a configuration, and where it came from |
@@ -12,6 +13,7 @@ mod check;
 mod error;
 #[cfg(feature = "cli")]
 mod layers;
+mod profiles;
 mod secret;
 mod sections;
 #[cfg(feature = "cli")]
@@ -19,6 +21,7 @@ mod shape;
 #[cfg(feature = "cli")]
 mod variables;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +37,9 @@ use tabvisor_cdp::link::DialOptions;
 pub use error::ConfigError;
 #[cfg(feature = "cli")]
 pub use layers::{Layers, Loaded, Row};
+pub use profiles::{DEFAULT, ProfileConfig};
+#[cfg(feature = "http")]
+pub(crate) use profiles::{check_name, is_color};
 pub use secret::{BrowserAddress, Secret};
 pub use sections::{BrowserConfig, Budgets, CareConfig, FilesConfig, ServerConfig};
 
@@ -54,6 +60,8 @@ pub struct Config {
     pub files: FilesConfig,
     /// Limits of the browser and its tabs.
     pub limits: Limits,
+    /// Further browsers, by their names.
+    pub profiles: BTreeMap<String, ProfileConfig>,
     /// The HTTP service.
     pub server: ServerConfig,
 }
@@ -67,6 +75,7 @@ impl Default for Config {
             care: CareConfig::default(),
             files: FilesConfig::default(),
             limits: Limits::default(),
+            profiles: BTreeMap::new(),
             server: ServerConfig::default(),
         }
     }

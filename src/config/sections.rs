@@ -186,6 +186,12 @@ pub struct ServerConfig {
     pub drain_ms: u64,
     /// Largest body of a request.
     pub max_body_bytes: usize,
+    /// Readers of `GET /events` at a time.
+    pub event_streams: usize,
+    /// Open connections at a time.
+    pub connections: usize,
+    /// How long a connection may take to say what it wants, in ms. One that has been answered counts, too.
+    pub head_timeout_ms: u64,
 }
 
 impl Default for ServerConfig {
@@ -199,6 +205,9 @@ impl Default for ServerConfig {
             no_auth: false,
             drain_ms: 5_000,
             max_body_bytes: 1 << 20,
+            event_streams: 256,
+            connections: 512,
+            head_timeout_ms: 30_000,
         }
     }
 }
@@ -207,6 +216,11 @@ impl ServerConfig {
     /// How long running work may take when the service stops.
     pub fn drain(&self) -> Duration {
         Duration::from_millis(self.drain_ms)
+    }
+
+    /// How long a connection may take to say what it wants.
+    pub fn head_timeout(&self) -> Duration {
+        Duration::from_millis(self.head_timeout_ms)
     }
 }
 

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use super::Config;
+use super::{Config, ProfileConfig};
+
+/// Stands for the name of a profile among the keys; no profile may have it.
+const ANY: &str = "NAME";
 
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +27,9 @@ pub(super) struct Shape(BTreeMap<String, Kind>);
 impl Shape {
     pub(super) fn of(defaults: &Config) -> Self {
         let mut keys = BTreeMap::new();
-        for (key, value) in leaves(defaults) {
+        let mut shown = defaults.clone();
+        shown.profiles.insert(ANY.into(), ProfileConfig::default());
+        for (key, value) in leaves(&shown) {
             let kind = match value {
                 Json::Number(_) => Kind::Number,
                 Json::Bool(_) => Kind::Flag,
@@ -39,16 +44,28 @@ impl Shape {
     }
 
     pub(super) fn kind(&self, key: &str) -> Option<Kind> {
-        self.0.get(key).copied()
+        self.0.get(&general(key)).copied()
     }
 
     /// Whether other keys are below it.
     pub(super) fn is_section(&self, key: &str) -> bool {
-        self.0.keys().any(|known| known.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
+        let key = general(key);
+        self.0.keys().any(|known| known.strip_prefix(&key).is_some_and(|rest| rest.starts_with('.')))
     }
 
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
+    }
+}
+
+/// The key with the name of its profile, if it is of one, replaced by [`ANY`].
+fn general(key: &str) -> String {
+    match key.strip_prefix("profiles.") {
+        None => key.to_owned(),
+        Some(below) => match below.split_once('.') {
+            Some((_, field)) => format!("profiles.{ANY}.{field}"),
+            None => format!("profiles.{ANY}"),
+        },
     }
 }
 
@@ -98,6 +115,10 @@ mod tests {
         assert_eq!(shape.kind("browser.window_size"), Some(Kind::Numbers));
         assert_eq!(shape.kind("state_dir"), Some(Kind::Text));
         assert_eq!(shape.kind("limits"), None);
+        assert_eq!(shape.kind("profiles.work.headed"), Some(Kind::Flag));
+        assert_eq!(shape.kind("profiles.work.cdp_url"), Some(Kind::Text));
+        assert_eq!((shape.kind("profiles.work"), shape.kind("profiles.work.x")), (None, None));
+        assert!(shape.is_section("profiles") && shape.is_section("profiles.work"));
         assert!(shape.is_section("limits") && !shape.is_section("limit"));
     }
 

@@ -20,6 +20,9 @@ use super::service::Service;
 
 const PASSWORD: HeaderName = HeaderName::from_static("x-openclaw-password");
 
+/// What tells nothing of this machine, its pages or its callers.
+const IS_THE_SAME_FOR_ALL: [&str; 2] = ["/docs", "/openapi.json"];
+
 /// Who may call a service.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -57,6 +60,8 @@ impl Access {
     fn check(&self, request: &Request) -> Result<(), ApiError> {
         self.hosts.check(request.method(), request.uri(), request.headers())?;
         match &self.secret {
+            // A browser's address line has no token to give.
+            Some(_) if IS_THE_SAME_FOR_ALL.contains(&request.uri().path()) => Ok(()),
             Some(secret) if !knows(secret, request.headers()) => Err(ApiError::unauthorized()),
             _ => Ok(()),
         }

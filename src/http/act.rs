@@ -1,22 +1,19 @@
 //! `POST /act`: one action on a tab, or one script.
 
-use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
-use tabvisor_actors::{Act, Engine, EvaluateRequest, On, TabRow};
-use tabvisor_cdp::budget::Budget;
+use tabvisor_actors::{Act, Engine, EvaluateRequest, On};
 use tabvisor_page::evaluate::EvaluateError;
-use tracing::Instrument;
 
 use crate::TabError;
 
+use super::call::{Call, OnTab};
 use super::dialogs::BrowserState;
 use super::error::{ApiError, Code};
 use super::fields::Fields;
 use super::kinds::{self, KINDS};
-use super::service::{Service, check_profile, is_internal};
-use super::{batch, body, json, record_overrun, wait};
+use super::{batch, json, wait};
 
 pub(super) const NO_SELECTOR: &str = "Error: 'selector' is not supported. Use 'ref' from snapshot instead.\n\n\
     Example workflow:\n1. snapshot action to get page state with refs\n2. act with ref: \"e123\" to interact \
@@ -71,78 +68,44 @@ pub(super) struct ActedOn {
 }
 
 /// One action on a tab.
-pub(super) async fn act(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let mut query = Fields::of_query(query.as_deref());
-    match fields.text("kind").map_err(ApiError::of_act)?.as_deref() {
-        Some("evaluate") => evaluate(&service, &mut query, &mut fields).await.map_err(ApiError::of_act),
-        Some("close") => close(&service, &mut query, &mut fields).await.map_err(ApiError::of_act),
-        Some("wait") => wait::wait(&service, &mut query, &mut fields).await.map_err(ApiError::of_act),
-        Some("batch") => batch::batch(&service, &mut query, &mut fields).await.map_err(ApiError::of_act),
-        Some(kind) if KINDS.contains(&kind) => {
-            do_it(&service, &mut query, &mut fields, kind).await.map_err(ApiError::of_act)
-        }
+pub(super) async fn act(mut call: Call) -> Result<Response, ApiError> {
+    let kind = call.body.text("kind").map_err(ApiError::of_act)?;
+    let answer = match kind.as_deref() {
+        Some("evaluate") => evaluate(&mut call).await,
+        Some("close") => close(&mut call).await,
+        Some("wait") => wait::wait(&mut call).await,
+        Some("batch") => batch::batch(&mut call).await,
+        Some(kind) if KINDS.contains(&kind) => do_it(&mut call, kind).await,
         _ => Err(ApiError::invalid("kind is required").code(Code::KindRequired).detail("field", "kind")),
-    }
+    };
+    answer.map_err(ApiError::of_act)
 }
 
 /// Shows a person which element is meant, until `clear`.
-pub(super) async fn highlight(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let on = if fields.flag("clear")?.unwrap_or(false) {
+pub(super) async fn highlight(mut call: Call) -> Result<Response, ApiError> {
+    let on = if call.body.flag("clear")?.unwrap_or(false) {
         None
     } else {
-        Some(kinds::named(&mut fields, "highlight", "ref", "selector")?)
+        Some(kinds::named(&mut call.body, "highlight", "ref", "selector")?)
     };
-    let mut query = Fields::of_query(query.as_deref());
-    acted(&service, &mut query, &mut fields, Act::Highlight { on }).await
+    acted(&mut call, Act::Highlight { on }).await
 }
 
 /// Does what a user would do.
-async fn do_it(
-    service: &Service,
-    query: &mut Fields,
-    fields: &mut Fields,
-    kind: &str,
-) -> Result<Response, ApiError> {
-    let action = kinds::read(kind, fields)?;
-    acted(service, query, fields, action).await
+async fn do_it(call: &mut Call, kind: &str) -> Result<Response, ApiError> {
+    let action = kinds::read(kind, &mut call.body)?;
+    acted(call, action).await
 }
 
-async fn acted(
-    service: &Service,
-    query: &mut Fields,
-    fields: &mut Fields,
-    action: Act,
-) -> Result<Response, ApiError> {
-    let budget = fields.budget(service.budgets().action(), service.max_budget())?;
-    let target = fields.text("targetId")?;
-    check_profile(query, fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
-    let tab = row.tab_id;
+async fn acted(call: &mut Call, action: Act) -> Result<Response, ApiError> {
+    let on = call.on_tab(call.service.budgets().action()).await?;
     let name = action.name();
-    let span = tracing::info_span!("request", action = name, %tab, budget_ms = budget.left_ms());
-    let outcome = service.supervisor().act_on(tab, action, &budget).instrument(span).await;
-    record_overrun(&budget);
-    answered(service, row, outcome)
+    let outcome = on.run(name, on.service.supervisor().act_on(on.tab(), action, &on.budget)).await;
+    answered(&on, outcome)
 }
 
 /// What was done, or the dialog that is in the way of it.
-pub(super) fn answered(
-    service: &Service,
-    row: TabRow,
-    outcome: Result<crate::Acted, TabError>,
-) -> Result<Response, ApiError> {
+pub(super) fn answered(on: &OnTab, outcome: Result<crate::Acted, TabError>) -> Result<Response, ApiError> {
     let blocked = match &outcome {
         Ok(acted) => acted.outcome.observed.dialog.is_some(),
         Err(TabError::Dialog(_)) => true,
@@ -153,67 +116,39 @@ pub(super) fn answered(
         Err(TabError::Dialog(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let browser_state = blocked.then(|| BrowserState::of(service, &row));
-    let tab = acted_on(service, row);
+    let browser_state = blocked.then(|| BrowserState::of(on));
+    let tab = on.acted_on();
     Ok(json(StatusCode::OK, &Done { ok: true, tab, acted, by_dialog: blocked, browser_state }))
 }
 
-async fn close(service: &Service, query: &mut Fields, fields: &mut Fields) -> Result<Response, ApiError> {
-    let budget = fields.budget(service.budgets().action(), service.max_budget())?;
-    let target = fields.text("targetId")?;
-    check_profile(query, fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
-    service.supervisor().close(row.tab_id, &budget).await?;
-    record_overrun(&budget);
-    Ok(json(StatusCode::OK, &serde_json::json!({ "ok": true, "targetId": row.target_id })))
+async fn close(call: &mut Call) -> Result<Response, ApiError> {
+    let on = call.on_tab(call.service.budgets().action()).await?;
+    on.run("close", on.service.supervisor().close(on.tab(), &on.budget)).await?;
+    Ok(json(StatusCode::OK, &serde_json::json!({ "ok": true, "targetId": on.row.target_id })))
 }
 
-async fn evaluate(service: &Service, query: &mut Fields, fields: &mut Fields) -> Result<Response, ApiError> {
-    let asked = Asked::read(service, fields)?;
-    if !service.evaluate_enabled() {
+async fn evaluate(call: &mut Call) -> Result<Response, ApiError> {
+    let request = read_evaluate(&mut call.body)?;
+    let budget = call.budget(call.service.budgets().evaluate())?;
+    if !call.service.evaluate_enabled() {
         return Err(ApiError::new(StatusCode::FORBIDDEN, DISABLED).code(Code::EvaluateDisabled));
     }
-    check_profile(query, fields)?;
-    let Asked { request, target, budget } = asked;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
-    let tab = row.tab_id;
-    let span = tracing::info_span!("request", action = "evaluate", %tab, budget_ms = budget.left_ms());
-    let outcome = service.supervisor().evaluate(tab, request, &budget).instrument(span).await;
-    record_overrun(&budget);
-    match outcome {
-        Ok(evaluated) => {
-            Ok(json(StatusCode::OK, &Answer { ok: true, tab: acted_on(service, row), evaluated }))
-        }
-        Err(TabError::Evaluate(EvaluateError::Dialog { .. }) | TabError::Dialog(_)) => {
-            Ok(blocked(service, row))
-        }
-        Err(error @ TabError::Evaluate(EvaluateError::Navigated)) => Err(left(service, row, error)),
+    let on = call.on_tab_within(budget).await?;
+    let work = on.service.supervisor().evaluate(on.tab(), request, &on.budget);
+    match on.run("evaluate", work).await {
+        Ok(evaluated) => Ok(json(StatusCode::OK, &Answer { ok: true, tab: on.acted_on(), evaluated })),
+        Err(TabError::Evaluate(EvaluateError::Dialog { .. }) | TabError::Dialog(_)) => Ok(blocked(&on)),
+        Err(error @ TabError::Evaluate(EvaluateError::Navigated)) => Err(left(&on, error)),
         Err(error) => Err(error.into()),
     }
 }
 
 /// The page went away under its script: from where, and to where if that is known by now.
-fn left(service: &Service, row: TabRow, error: TabError) -> ApiError {
-    let from = row.url.clone();
-    let to = acted_on(service, row).url.filter(|to| *to != from);
+fn left(on: &OnTab, error: TabError) -> ApiError {
+    let from = &on.row.url;
+    let to = on.acted_on().url.filter(|to| to != from);
     let next = "a script ends with its document; load an address with navigate, and run one script per page";
     ApiError::from(error).details(serde_json::json!({ "from": from, "to": to, "next": next }))
-}
-
-/// What an evaluate asks for.
-struct Asked {
-    request: EvaluateRequest,
-    target: Option<String>,
-    budget: Budget,
-}
-
-impl Asked {
-    fn read(service: &Service, fields: &mut Fields) -> Result<Self, ApiError> {
-        let request = read_evaluate(fields)?;
-        let budget = fields.budget(service.budgets().evaluate(), service.max_budget())?;
-        let target = fields.text("targetId")?;
-        Ok(Self { request, target, budget })
-    }
 }
 
 /// Reads what to evaluate.
@@ -248,17 +183,9 @@ pub(super) fn read_evaluate(fields: &mut Fields) -> Result<EvaluateRequest, ApiE
 }
 
 /// A dialog is in the way.
-pub(super) fn blocked(service: &Service, row: TabRow) -> Response {
-    let browser_state = BrowserState::of(service, &row);
-    let tab = acted_on(service, row);
-    json(StatusCode::OK, &Blocked { ok: true, tab, by_dialog: true, browser_state })
-}
-
-/// The tab as it is after the action, or was before it where it is gone.
-pub(super) fn acted_on(service: &Service, before: TabRow) -> ActedOn {
-    let now = service.supervisor().tab(before.tab_id).unwrap_or(before);
-    let url = Some(now.url).filter(|url| !url.is_empty() && !is_internal(url));
-    ActedOn { target_id: now.target_id, url }
+pub(super) fn blocked(on: &OnTab) -> Response {
+    let browser_state = BrowserState::of(on);
+    json(StatusCode::OK, &Blocked { ok: true, tab: on.acted_on(), by_dialog: true, browser_state })
 }
 
 #[cfg(test)]

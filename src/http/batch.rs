@@ -6,17 +6,17 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tracing::Instrument;
 
 use crate::{Acted, Step, StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped, Waited};
 
-use super::act::{self, ActedOn, acted_on};
+use super::act::{self, ActedOn};
+use super::call::Call;
 use super::dialogs::BrowserState;
 use super::error::{ApiError, Code};
 use super::fields::Fields;
 use super::kinds::{self, KINDS};
-use super::service::{Service, check_profile, is_internal};
-use super::{json, record_overrun, wait};
+use super::service::{Service, is_internal};
+use super::{json, wait};
 
 /// As deep as batches are read; what may be is decided by [`Steps`].
 const READ: usize = 8;
@@ -76,35 +76,24 @@ struct Asked {
 }
 
 /// Does the actions of a batch, one after the other, within one budget.
-pub(super) async fn batch(
-    service: &Service,
-    query: &mut Fields,
-    fields: &mut Fields,
-) -> Result<Response, ApiError> {
-    let Asked { steps, targets, default } = read(service, fields, 1)?;
-    let max_script_bytes = service.max_script_bytes();
-    steps.check(max_script_bytes)?;
-    let budget = fields.budget(default.min(service.max_budget()), service.max_budget())?;
-    let target = fields.text("targetId")?;
-    check_profile(query, fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
-    let tab = row.tab_id;
+pub(super) async fn batch(call: &mut Call) -> Result<Response, ApiError> {
+    let Asked { steps, targets, default } = read(&call.service, &mut call.body, 1)?;
+    steps.check(call.service.max_script_bytes())?;
+    let on = call.on_tab(default).await?;
     for named in targets {
-        if service.find(&named).ok().map(|it| it.tab_id) != Some(tab) {
+        if on.profile.find(&named).ok().map(|it| it.tab_id) != Some(on.tab()) {
             let error = "batched action targetId must match request targetId";
             return Err(ApiError::new(StatusCode::FORBIDDEN, error).code(Code::TargetIdMismatch));
         }
     }
-    let span = tracing::info_span!("request", action = "batch", %tab, budget_ms = budget.left_ms());
-    let stepped = service.supervisor().steps(tab, steps, &budget).instrument(span).await;
-    record_overrun(&budget);
-    let Stepped { results, stopped } = stepped?;
+    let work = on.service.supervisor().steps(on.tab(), steps, &on.budget);
+    let Stepped { results, stopped } = on.run("batch", work).await?;
     let by_dialog = stopped.as_ref().is_some_and(|it| it.reason == StopReason::Dialog);
     let known = |it: &Stopped| matches!(it.reason, StopReason::Navigation | StopReason::Closed);
     let answer = Answer {
         ok: true,
-        browser_state: by_dialog.then(|| BrowserState::of(service, &row)),
-        tab: acted_on(service, row),
+        browser_state: by_dialog.then(|| BrowserState::of(&on)),
+        tab: on.acted_on(),
         results: results.into_iter().map(Entry::from).collect(),
         aborted: stopped.clone().filter(known),
         stopped,

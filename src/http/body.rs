@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tabvisor_cdp::budget::Budget;
@@ -13,13 +13,18 @@ use tabvisor_cdp::budget::Budget;
 use super::error::ApiError;
 use super::fields::Fields;
 
+/// How long a body may take to arrive, whoever waits for it.
+const ARRIVES: Duration = Duration::from_secs(30);
 /// How long the rest of a refused body is taken in and thrown away.
 const LINGER: Duration = Duration::from_millis(500);
 
 /// Reads the members of a JSON object. Any other JSON counts as an object without members.
 pub(super) async fn fields(request: Request, limit: usize) -> Result<Fields, ApiError> {
     let (parts, body) = request.into_parts();
-    let bytes = read(&parts.headers, body, limit).await?;
+    let bytes = match Budget::new(ARRIVES).run(read(&parts.headers, body, limit)).await {
+        Ok(bytes) => bytes?,
+        Err(_) => return Err(slow()),
+    };
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Fields::default());
     }
@@ -61,6 +66,13 @@ async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Ap
 async fn linger(mut body: Body) {
     let rest = async { while let Some(Ok(_)) = body.frame().await {} };
     let _ = Budget::new(LINGER).run(rest).await;
+}
+
+fn slow() -> ApiError {
+    let error = format!("the body did not arrive within {} s", ARRIVES.as_secs());
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, error)
+        .reason("slow_body")
+        .header(CONNECTION, HeaderValue::from_static("close"))
 }
 
 fn too_large(limit: usize) -> ApiError {
@@ -105,6 +117,16 @@ mod tests {
         assert!(sent("", Some("text/plain")).await.is_ok());
         assert_eq!(sent("{bad", json).await.unwrap_err(), 400);
         assert_eq!(sent("{}", Some("text/plain")).await.unwrap_err(), 415);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_arrive_is_not_waited_for() {
+        let never = futures_util::stream::pending::<Result<Bytes, std::io::Error>>();
+        let why = fields(Request::new(Body::from_stream(never)), 100).await.unwrap_err();
+        assert_eq!(
+            (why.status().as_u16(), why.to_string().as_str()),
+            (408, "the body did not arrive within 30 s")
+        );
     }
 
     #[tokio::test]

@@ -2,24 +2,21 @@
 
 use std::time::Duration;
 
-use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::json;
 use tabvisor_actors::files::Download;
-use tabvisor_actors::{Given, Named, TabRow, Upload, UploadTo};
-use tabvisor_cdp::budget::Budget;
-use tracing::Instrument;
+use tabvisor_actors::{Given, Named, Upload, UploadTo};
 
 use crate::TabError;
 
-use super::act::{ActedOn, acted_on, answered};
+use super::act::{ActedOn, answered};
+use super::call::{Call, OnTab};
 use super::error::ApiError;
 use super::fields::Fields;
+use super::json;
 use super::kept::{self, Kind};
-use super::service::{Service, check_profile};
-use super::{body, json, record_overrun};
 
 /// How long these may take, unless the request says otherwise.
 const PATIENT: Duration = Duration::from_mins(2);
@@ -32,57 +29,26 @@ struct Downloaded {
     download: Download,
 }
 
-/// What a request says of every one of them.
-struct Asked {
-    row: TabRow,
-    budget: Budget,
-}
-
-impl Asked {
-    async fn read(
-        service: &Service,
-        query: Option<&str>,
-        fields: &mut Fields,
-        default: Duration,
-    ) -> Result<Self, ApiError> {
-        let target = fields.text("targetId")?;
-        let budget = fields.budget(default.min(service.max_budget()), service.max_budget())?;
-        check_profile(&mut Fields::of_query(query), fields)?;
-        let row = service.named_or_last(target.as_deref(), &budget).await?;
-        Ok(Self { row, budget })
-    }
-}
-
 /// Gives files to a file input, to the chooser that a click opens, or to the next one.
-pub(super) async fn upload(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let files = given(&mut fields)?;
-    let within = fields.budget(PATIENT.min(service.max_budget()), service.max_budget())?.total();
-    let to = place(&mut fields, within)?;
+pub(super) async fn upload(mut call: Call) -> Result<Response, ApiError> {
+    let files = given(&mut call.body)?;
+    let budget = call.budget(PATIENT)?;
+    let within = budget.total();
+    let to = place(&mut call.body, within)?;
     let armed = matches!(to, UploadTo::NextChooser { .. });
-    let Asked { row, mut budget } = Asked::read(&service, query.as_deref(), &mut fields, PATIENT).await?;
-    if armed {
-        // The time of the request is that of the chooser.
-        budget = budget.child(service.budgets().action());
-    }
-    let (tab, upload) = (row.tab_id, Upload { files, to });
-    let span = tracing::info_span!("request", action = "upload", %tab, budget_ms = budget.left_ms());
-    let outcome = service.supervisor().upload(tab, upload, &budget).instrument(span).await;
-    record_overrun(&budget);
-    match outcome {
+    // The time of the request is that of the chooser.
+    let budget = if armed { budget.child(call.service.budgets().action()) } else { budget };
+    let on = call.on_tab_within(budget).await?;
+    let work = on.service.supervisor().upload(on.tab(), Upload { files, to }, &on.budget);
+    match on.run("upload", work).await {
         Ok(None) => {
             let timeout_ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
             let said =
-                json!({ "ok": true, "targetId": row.target_id, "armed": true, "armedForMs": timeout_ms });
+                json!({ "ok": true, "targetId": on.row.target_id, "armed": true, "armedForMs": timeout_ms });
             Ok(json(StatusCode::OK, &said))
         }
-        Ok(Some(acted)) => answered(&service, row, Ok(acted)),
-        Err(error) => answered(&service, row, Err(error)),
+        Ok(Some(acted)) => answered(&on, Ok(acted)),
+        Err(error) => answered(&on, Err(error)),
     }
 }
 
@@ -108,13 +74,8 @@ fn place(fields: &mut Fields, within: Duration) -> Result<UploadTo, ApiError> {
 }
 
 /// Has a click or the document itself download a file, and waits for it.
-pub(super) async fn download(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
+pub(super) async fn download(mut call: Call) -> Result<Response, ApiError> {
+    let fields = &mut call.body;
     let document = fields.flag("currentDocument")?.unwrap_or(false);
     let (r#ref, expected, path) = (fields.text("ref")?, fields.text("expectedUrl")?, fields.text("path")?);
     match (document, &r#ref, &expected) {
@@ -128,69 +89,46 @@ pub(super) async fn download(
     if !document && path.is_none() {
         return Err(ApiError::about("path", "path is required"));
     }
-    let Asked { row, budget } = Asked::read(&service, query.as_deref(), &mut fields, PATIENT).await?;
-    let tab = row.tab_id;
-    let span = tracing::info_span!("request", action = "download", %tab, budget_ms = budget.left_ms());
-    let supervisor = service.supervisor();
+    let on = call.on_tab(PATIENT).await?;
+    let supervisor = on.service.supervisor();
     let downloaded = async {
         match (r#ref, expected) {
-            (Some(r#ref), _) => supervisor.download(tab, Named::Ref(r#ref), path.as_deref(), &budget).await,
+            (Some(r#ref), _) => {
+                supervisor.download(on.tab(), Named::Ref(r#ref), path.as_deref(), &on.budget).await
+            }
             (None, expected) => {
                 let expected = expected.unwrap_or_default();
-                supervisor.download_document(tab, &expected, path.as_deref(), &budget).await
+                supervisor.download_document(on.tab(), &expected, path.as_deref(), &on.budget).await
             }
         }
     };
-    let downloaded = downloaded.instrument(span).await;
-    record_overrun(&budget);
-    told(&service, row, downloaded)
+    let downloaded = on.run("download", downloaded).await;
+    told(&on, downloaded)
 }
 
 /// Waits for a download that something else began or begins.
-pub(super) async fn wait(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let path = fields.text("path")?;
-    let Asked { row, budget } = Asked::read(&service, query.as_deref(), &mut fields, PATIENT).await?;
-    let tab = row.tab_id;
-    let span = tracing::info_span!("request", action = "wait_download", %tab, budget_ms = budget.left_ms());
-    let waited = service.supervisor().wait_for_download(tab, path.as_deref(), &budget).instrument(span).await;
-    record_overrun(&budget);
-    told(&service, row, waited)
+pub(super) async fn wait(mut call: Call) -> Result<Response, ApiError> {
+    let path = call.body.text("path")?;
+    let on = call.on_tab(PATIENT).await?;
+    let work = on.service.supervisor().wait_for_download(on.tab(), path.as_deref(), &on.budget);
+    let waited = on.run("wait_download", work).await;
+    told(&on, waited)
 }
 
-fn told(service: &Service, row: TabRow, download: Result<Download, TabError>) -> Result<Response, ApiError> {
+fn told(on: &OnTab, download: Result<Download, TabError>) -> Result<Response, ApiError> {
     match download {
-        Ok(download) => {
-            let tab = acted_on(service, row);
-            Ok(json(StatusCode::OK, &Downloaded { ok: true, tab, download }))
-        }
-        Err(error) => answered(service, row, Err(error)),
+        Ok(download) => Ok(json(StatusCode::OK, &Downloaded { ok: true, tab: on.acted_on(), download })),
+        Err(error) => answered(on, Err(error)),
     }
 }
 
 /// Makes a PDF, in a file on this machine.
-pub(super) async fn pdf(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let default = service.budgets().snapshot();
-    let Asked { row, budget } = Asked::read(&service, query.as_deref(), &mut fields, default).await?;
-    let tab = row.tab_id;
-    let span = tracing::info_span!("request", action = "pdf", %tab, budget_ms = budget.left_ms());
-    let document = service.supervisor().pdf(tab, &budget).instrument(span).await;
-    record_overrun(&budget);
-    let document = document?;
+pub(super) async fn pdf(mut call: Call) -> Result<Response, ApiError> {
+    let on = call.on_tab(call.service.budgets().snapshot()).await?;
+    let document = on.run("pdf", on.service.supervisor().pdf(on.tab(), &on.budget)).await?;
     let bytes = document.len();
-    let path = kept::save(service.pictures(), Kind::Pdf, document).await?;
-    let ActedOn { target_id, url } = acted_on(&service, row);
+    let path = kept::save(on.service.pictures(), Kind::Pdf, document).await?;
+    let ActedOn { target_id, url } = on.acted_on();
     Ok(json(
         StatusCode::OK,
         &json!({ "ok": true, "path": path, "targetId": target_id, "url": url, "bytes": bytes }),

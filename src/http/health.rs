@@ -26,7 +26,7 @@ struct Browser {
 
 /// Alive, whatever the browser does.
 pub(super) async fn healthz(State(service): State<Service>) -> Response {
-    let facts = service.browser();
+    let facts = service.default_profile().browser();
     let health = Health {
         ok: true,
         version: env!("CARGO_PKG_VERSION"),

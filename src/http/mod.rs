@@ -8,11 +8,14 @@
 //! | file | holds |
 //! |---|---|
 //! | `access`, `hosts` | who may call |
-//! | `service` | what the routes share |
-//! | `body`, `fields`, `kinds` | what a request says |
+//! | `server`, `service` | connections, and what the routes share |
+//! | `profiles`, `runs`, `cool_down`, `in_profile` | which browser it means, started when it is needed |
+//! | `call`, `body`, `fields`, `kinds` | what a request says, and for how long it is work |
 //! | `targets` | which tab it means |
 //! | `tabs`, `tab_action`, `recovery`, `act`, `wait`, `batch`, `navigate`, `snapshot`, `screenshot`, `files`, `dialogs` | the routes |
 //! | `observe`, `state`, `settings`, `health` | the routes |
+//! | `lifecycle`, `profile_list`, `doctor`, `events`, `tree` | the routes on browsers and the tree |
+//! | `routes`, `openapi` | all of them in a list, and described |
 //! | `kept` | where screenshots and PDFs are put |
 //! | `error`, `table` | what a failed request is answered with |
 
@@ -20,18 +23,30 @@ mod access;
 mod act;
 mod batch;
 mod body;
+mod call;
+mod cool_down;
 mod dialogs;
+mod doctor;
 mod error;
+mod events;
 mod fields;
 mod files;
 mod health;
 mod hosts;
+mod in_profile;
 pub(crate) mod kept;
 mod kinds;
+mod lifecycle;
 mod navigate;
 mod observe;
+mod openapi;
+mod profile_list;
+mod profiles;
 mod recovery;
+mod routes;
+mod runs;
 mod screenshot;
+mod server;
 mod service;
 mod settings;
 mod snapshot;
@@ -40,6 +55,7 @@ mod tab_action;
 mod table;
 mod tabs;
 mod targets;
+mod tree;
 mod wait;
 
 use axum::Router;
@@ -48,67 +64,22 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
 use serde::Serialize;
-use tabvisor_cdp::budget::Budget;
 
 use self::error::ApiError;
 
 pub use access::Access;
+pub use server::serve;
 pub use service::Service;
 #[cfg(feature = "mcp")]
 pub(crate) use service::{Work, is_internal};
 
 /// The routes of `service`, behind its access checks.
 pub fn router(service: Service) -> Router {
-    let mut routes = Router::new()
-        .route("/tabs", get(tabs::list))
-        // A tab may have the label `open`.
-        .route("/tabs/open", post(tabs::open).delete(tabs::close_named_open))
-        // Of `POST` only: a tab may have one of these labels.
-        .route("/tabs/focus", post(tabs::focus).delete(tabs::close_named_focus))
-        .route("/tabs/action", post(tab_action::act).delete(tabs::close_named_action))
-        .route("/tabs/{target}", delete(tabs::close).get(recovery::show))
-        .route("/tabs/{target}/restart", post(recovery::restart))
-        .route("/tabs/{target}/terminate", post(recovery::terminate))
-        .route("/act", post(act::act))
-        .route("/navigate", post(navigate::navigate))
-        .route("/navigate/back", post(navigate::back))
-        .route("/navigate/forward", post(navigate::forward))
-        .route("/navigate/reload", post(navigate::reload))
-        .route("/snapshot", get(snapshot::snapshot))
-        .route("/screenshot", post(screenshot::screenshot))
-        .route("/pdf", post(files::pdf))
-        .route("/download", post(files::download))
-        .route("/wait/download", post(files::wait))
-        .route("/hooks/file-chooser", post(files::upload))
-        .route("/dialogs", get(dialogs::list))
-        .route("/hooks/dialog", post(dialogs::answer))
-        .route("/console", get(observe::console))
-        .route("/errors", get(observe::errors))
-        .route("/requests", get(observe::requests))
-        .route("/response/body", post(observe::response_body))
-        .route("/text", get(state::text))
-        .route("/cookies", get(state::cookies))
-        .route("/cookies/set", post(state::set_cookie))
-        .route("/cookies/set-many", post(state::set_cookies))
-        .route("/cookies/clear", post(state::clear_cookies))
-        .route("/storage/{kind}", get(state::storage))
-        .route("/storage/{kind}/set", post(state::set_storage))
-        .route("/storage/{kind}/clear", post(state::clear_storage))
-        .route("/permissions/grant", post(state::grant))
-        .route("/set/{what}", post(settings::set))
-        .route("/trace/{what}", post(state::no_trace))
-        .route("/screencast", post(state::no_screencast))
-        .route("/highlight", post(act::highlight))
-        .route("/healthz", get(health::healthz));
+    let routes = routes::routes(service.has_metrics()).router;
+    // What may be sent there is the protocol's own matter.
     #[cfg(feature = "mcp")]
-    {
-        routes = routes.route_service("/mcp", crate::mcp::service(crate::mcp::Home::of_service(&service)));
-    }
-    if service.has_metrics() {
-        routes = routes.route("/metrics", get(health::metrics));
-    }
+    let routes = routes.route_service("/mcp", crate::mcp::service(crate::mcp::Home::of_service(&service)));
     routes
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
@@ -138,13 +109,5 @@ fn json(status: StatusCode, value: &impl Serialize) -> Response {
             tracing::error!(%why, "an answer has no JSON form");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
-    }
-}
-
-/// How much later than its budget an answer is, where it is.
-fn record_overrun(budget: &Budget) {
-    if let Some(over) = budget.elapsed().checked_sub(budget.total()).filter(|over| !over.is_zero()) {
-        metrics::histogram!("tabvisor_budget_overrun_seconds", "surface" => "http")
-            .record(over.as_secs_f64());
     }
 }

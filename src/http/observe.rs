@@ -1,22 +1,17 @@
 //! `GET /console`, `/errors`, `/requests`, `POST /response/body`: what a page says, and what it gets.
 
-use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tabvisor_actors::TabRow;
-use tabvisor_cdp::budget::Budget;
 use tabvisor_page::observe::{Heard, Level, UrlPattern};
-use tracing::Instrument;
 
 use crate::TabError;
 
-use super::act::{ActedOn, acted_on};
+use super::act::ActedOn;
+use super::call::{Call, OnTab};
 use super::error::ApiError;
-use super::fields::Fields;
-use super::service::{Service, check_profile};
-use super::{body, json, record_overrun};
+use super::json;
 
 /// Characters of a body, unless the request says otherwise.
 const BODY_CHARS: usize = 200_000;
@@ -33,78 +28,52 @@ struct Rows<T: Serialize> {
     heard: Heard<T>,
 }
 
-/// What every one of the three asks.
-struct Asked {
-    query: Fields,
-    row: TabRow,
-    budget: Budget,
-    since: Option<u64>,
-    clear: bool,
-}
-
 /// The messages of the console.
-pub(super) async fn console(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    let mut fields = Fields::of_query(query.as_deref());
-    let at_least = match fields.text("level")?.as_deref() {
+pub(super) async fn console(mut call: Call) -> Result<Response, ApiError> {
+    let at_least = match call.query.text("level")?.as_deref() {
         None => Level::Debug,
         Some("error") => Level::Error,
         Some("warn" | "warning") => Level::Warn,
         Some("info") => Level::Info,
         Some(_) => return Err(ApiError::wrong("level", "must be error, warn or info.")),
     };
-    let Asked { row, budget, since, .. } = read(&service, fields).await?;
-    let heard = service.supervisor().console(row.tab_id, since, at_least, &budget).await;
-    answer(&service, row, "messages", heard?)
+    let since = call.query.count("since")?;
+    let on = call.on_tab(call.service.budgets().action()).await?;
+    let heard = on.service.supervisor().console(on.tab(), since, at_least, &on.budget);
+    let heard = on.run("console", heard).await?;
+    answer(&on, "messages", heard)
 }
 
 /// The errors that nobody caught.
-pub(super) async fn errors(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    let Asked { row, budget, since, clear, .. } = read(&service, Fields::of_query(query.as_deref())).await?;
-    let heard = service.supervisor().page_errors(row.tab_id, since, clear, &budget).await;
-    answer(&service, row, "errors", heard?)
+pub(super) async fn errors(mut call: Call) -> Result<Response, ApiError> {
+    let (since, clear) = (call.query.count("since")?, call.query.truth("clear").unwrap_or(false));
+    let on = call.on_tab(call.service.budgets().action()).await?;
+    let heard = on.service.supervisor().page_errors(on.tab(), since, clear, &on.budget);
+    let heard = on.run("errors", heard).await?;
+    answer(&on, "errors", heard)
 }
 
 /// The requests.
-pub(super) async fn requests(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    let Asked { mut query, row, budget, since, clear } =
-        read(&service, Fields::of_query(query.as_deref())).await?;
-    let filter = query.text("filter")?;
-    let heard = service.supervisor().requests(row.tab_id, since, filter.as_deref(), clear, &budget).await;
-    answer(&service, row, "requests", heard?)
+pub(super) async fn requests(mut call: Call) -> Result<Response, ApiError> {
+    let (since, clear) = (call.query.count("since")?, call.query.truth("clear").unwrap_or(false));
+    let filter = call.query.text("filter")?;
+    let on = call.on_tab(call.service.budgets().action()).await?;
+    let heard = on.service.supervisor().requests(on.tab(), since, filter.as_deref(), clear, &on.budget);
+    let heard = on.run("requests", heard).await?;
+    answer(&on, "requests", heard)
 }
 
 /// Waits for a response, and gives its body.
-pub(super) async fn response_body(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let Some(url) = fields.text("url")? else { return Err(ApiError::wrong("url", "is required")) };
+pub(super) async fn response_body(mut call: Call) -> Result<Response, ApiError> {
+    let Some(url) = call.body.text("url")? else { return Err(ApiError::wrong("url", "is required")) };
     let pattern = UrlPattern::new(&url).map_err(|why| ApiError::wrong("url", why))?;
-    let max_chars = fields.positive("maxChars")?.unwrap_or(BODY_CHARS);
-    let budget = fields.budget(service.budgets().navigate(), service.max_budget())?;
-    let target = fields.text("targetId")?;
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
-    let tab = row.tab_id;
-    let span = tracing::info_span!("request", action = "response", %tab, budget_ms = budget.left_ms());
-    let waiting = service.supervisor().response(tab, &pattern, max_chars, &budget);
-    let response = waiting.instrument(span).await;
-    record_overrun(&budget);
+    let max_chars = call.body.positive("maxChars")?.unwrap_or(BODY_CHARS);
+    let on = call.on_tab(call.service.budgets().navigate()).await?;
+    let waiting = on.service.supervisor().response(on.tab(), &pattern, max_chars, &on.budget);
+    let response = on.run("response", waiting).await?;
     let mut named = Map::new();
-    named.insert("response".into(), member(&response?)?);
-    Ok(json(StatusCode::OK, &Told { ok: true, tab: acted_on(&service, row), named }))
+    named.insert("response".into(), member(&response)?);
+    Ok(json(StatusCode::OK, &Told { ok: true, tab: on.acted_on(), named }))
 }
 
 #[derive(Serialize)]
@@ -116,25 +85,10 @@ struct Told {
     named: Map<String, Value>,
 }
 
-async fn read(service: &Service, mut query: Fields) -> Result<Asked, ApiError> {
-    let target = query.text("targetId")?;
-    let budget = query.budget(service.budgets().action(), service.max_budget())?;
-    check_profile(&mut query, &mut Fields::default())?;
-    let since = query.count("since")?;
-    let clear = query.truth("clear").unwrap_or(false);
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
-    Ok(Asked { query, row, budget, since, clear })
-}
-
-fn answer<T: Serialize>(
-    service: &Service,
-    row: TabRow,
-    name: &str,
-    mut heard: Heard<T>,
-) -> Result<Response, ApiError> {
+fn answer<T: Serialize>(on: &OnTab, name: &str, mut heard: Heard<T>) -> Result<Response, ApiError> {
     let mut named = Map::new();
     named.insert(name.to_owned(), member(&std::mem::take(&mut heard.rows))?);
-    Ok(json(StatusCode::OK, &Rows { ok: true, tab: acted_on(service, row), named, heard }))
+    Ok(json(StatusCode::OK, &Rows { ok: true, tab: on.acted_on(), named, heard }))
 }
 
 fn member(value: &impl Serialize) -> Result<Value, ApiError> {

@@ -1,24 +1,21 @@
 //! `GET /tabs/{target}`, `POST /tabs/{target}/restart`, `POST /tabs/{target}/terminate`.
 
-use std::time::Duration;
-
+use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::json;
 use tabvisor_actors::TabRow;
 use tabvisor_actors::recovery::{LastRecovery, Recovered, RestartRequest, Rung};
-use tabvisor_cdp::budget::Budget;
-use tracing::Instrument;
 
+use super::call::{Call, Look, run};
 use super::error::ApiError;
-use super::fields::Fields;
-use super::service::{Service, check_profile};
+use super::in_profile::InProfile;
+use super::json;
+use super::service::Service;
 use super::tabs::Tab;
 use super::targets::not_found;
-use super::{body, json, record_overrun};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,79 +38,40 @@ struct Answer {
 type Target = Result<Path<String>, PathRejection>;
 
 /// One tab, from what is already known.
-pub(super) async fn show(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    target: Target,
-) -> Result<Response, ApiError> {
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut Fields::default())?;
-    let row = named(&service, target)?;
-    let last_recovery = service.supervisor().last_recovery(row.tab_id)?;
-    Ok(json(StatusCode::OK, &Row { tab: Tab::new(&service, row), last_recovery }))
+pub(super) async fn show(target: Target, mut look: Look) -> Result<Response, ApiError> {
+    let profile = look.profile()?;
+    let row = named(&profile, target)?;
+    let last_recovery = look.service.supervisor().last_recovery(row.tab_id)?;
+    Ok(json(StatusCode::OK, &Row { tab: Tab::new(&profile, row), last_recovery }))
 }
 
 /// Brings a tab back.
-pub(super) async fn restart(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    target: Target,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let rung = match fields.text("rung")? {
+pub(super) async fn restart(target: Target, mut call: Call) -> Result<Response, ApiError> {
+    let rung = match call.body.text("rung")? {
         None => None,
         Some(name) => Some(rung(&name)?),
     };
-    let url = if fields.has("url") { Some(fields.address()?) } else { None };
-    let (row, budget) = asked(&service, query.as_deref(), target, &mut fields, service.budgets().navigate())?;
-    let span =
-        tracing::info_span!("request", action = "restart", tab = %row.tab_id, budget_ms = budget.left_ms());
-    let work = service.supervisor().restart(row.tab_id, RestartRequest { rung, url }, &budget);
-    answer(&service, work.instrument(span).await, &budget)
+    let url = if call.body.has("url") { Some(call.body.address()?) } else { None };
+    let budget = call.budget(call.service.budgets().navigate())?;
+    let row = named(&call.profile()?, target)?;
+    let work = call.service.supervisor().restart(row.tab_id, RestartRequest { rung, url }, &budget);
+    answer(&call.service, run("restart", Some(row.tab_id), &budget, work).await)
 }
 
 /// Ends the scripts that run on a tab.
-pub(super) async fn terminate(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    target: Target,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let (row, budget) = asked(&service, query.as_deref(), target, &mut fields, service.budgets().action())?;
-    let span =
-        tracing::info_span!("request", action = "terminate", tab = %row.tab_id, budget_ms = budget.left_ms());
-    let ended = service.supervisor().terminate(row.tab_id, &budget).instrument(span).await;
-    answer(&service, ended, &budget)
+pub(super) async fn terminate(target: Target, mut call: Call) -> Result<Response, ApiError> {
+    let budget = call.budget(call.service.budgets().action())?;
+    let row = named(&call.profile()?, target)?;
+    let work = call.service.supervisor().terminate(row.tab_id, &budget);
+    answer(&call.service, run("terminate", Some(row.tab_id), &budget, work).await)
 }
 
-fn named(service: &Service, target: Target) -> Result<TabRow, ApiError> {
+fn named(profile: &InProfile, target: Target) -> Result<TabRow, ApiError> {
     let Path(target) = target.map_err(|_| not_found(""))?;
-    service.find(target.trim())
+    profile.find(target.trim())
 }
 
-fn asked(
-    service: &Service,
-    query: Option<&str>,
-    target: Target,
-    fields: &mut Fields,
-    default: Duration,
-) -> Result<(TabRow, Budget), ApiError> {
-    let mut query = Fields::of_query(query);
-    let budget =
-        if query.has("timeoutMs") { &query } else { &*fields }.budget(default, service.max_budget())?;
-    check_profile(&mut query, fields)?;
-    Ok((named(service, target)?, budget))
-}
-
-fn answer(
-    service: &Service,
-    outcome: Result<Recovered, crate::TabError>,
-    budget: &Budget,
-) -> Result<Response, ApiError> {
-    record_overrun(budget);
+fn answer(service: &Service, outcome: Result<Recovered, crate::TabError>) -> Result<Response, ApiError> {
     let recovered = outcome?;
     // The rung may have changed it.
     let target_id = service.supervisor().tab(recovered.tab_id)?.target_id;

@@ -1,20 +1,18 @@
 //! `POST /screenshot`: a picture of a tab, in a file on this machine.
 
-use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::Value;
 use tabvisor_actors::{Named, Screenshot, ScreenshotRequest, ShotOf};
 use tabvisor_page::screenshot::Format;
-use tracing::Instrument;
 
-use super::act::{ActedOn, acted_on};
+use super::act::ActedOn;
+use super::call::Call;
 use super::error::ApiError;
 use super::fields::Fields;
+use super::json;
 use super::kept::{self, Kind};
-use super::service::{Service, check_profile};
-use super::{body, json, record_overrun};
 
 /// Quality of a JPEG.
 const QUALITY: u8 = 80;
@@ -36,23 +34,11 @@ struct Answer {
 }
 
 /// Takes a picture.
-pub(super) async fn screenshot(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let asked = read(&mut fields)?;
-    let target = fields.text("targetId")?;
-    let budget = fields.budget(service.budgets().snapshot(), service.max_budget())?;
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
-    let tab = row.tab_id;
-    let span = tracing::info_span!("request", action = "screenshot", %tab, budget_ms = budget.left_ms());
-    let taken = service.supervisor().screenshot(tab, asked, &budget).instrument(span).await;
-    record_overrun(&budget);
-    let (shot, labels) = match taken? {
+pub(super) async fn screenshot(mut call: Call) -> Result<Response, ApiError> {
+    let asked = read(&mut call.body)?;
+    let on = call.on_tab(call.service.budgets().snapshot()).await?;
+    let work = on.service.supervisor().screenshot(on.tab(), asked, &on.budget);
+    let (shot, labels) = match on.run("screenshot", work).await? {
         Screenshot::Plain(shot) => (shot, None),
         Screenshot::Labelled(labelled) => {
             let labels = serde_json::to_value(&labelled).ok();
@@ -62,8 +48,8 @@ pub(super) async fn screenshot(
     let (width, height, truncated) = (shot.width, shot.height, shot.truncated);
     let image_type = shot.format.word();
     let kind = if image_type == "jpeg" { Kind::Jpeg } else { Kind::Png };
-    let path = kept::save(service.pictures(), kind, shot.bytes).await?;
-    let tab = acted_on(&service, row);
+    let path = kept::save(on.service.pictures(), kind, shot.bytes).await?;
+    let tab = on.acted_on();
     Ok(json(StatusCode::OK, &Answer { ok: true, path, tab, image_type, width, height, truncated, labels }))
 }
 

@@ -1,28 +1,28 @@
-//! What the routes share: the tree, the names of tabs, who may call, and whether new work is taken.
+//! What the routes share: the tree, the browsers, who may call, and whether new work is taken.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use tabvisor_actors::error::StartError;
-use tabvisor_actors::ids::{BrowserId, TabId};
-use tabvisor_actors::{BrowserFacts, Supervisor, TabRow};
-use tabvisor_cdp::budget::Budget;
-use tabvisor_page::navigate::WaitUntil;
-use tokio::sync::watch;
+use tabvisor_actors::Supervisor;
+use tabvisor_actors::ids::BrowserId;
+use tokio::sync::{Semaphore, watch};
 
-use crate::TabError;
-use crate::config::{Budgets, Config};
+use crate::config::{Budgets, Config, DEFAULT};
+#[cfg(feature = "mcp")]
+use crate::{Budget, StartError, TabError};
 
 use super::access::Access;
 use super::error::ApiError;
 use super::fields::Fields;
-use super::targets::{self, Candidate, Missed, Names};
+use super::in_profile::InProfile;
+use super::profiles::Profile;
 
-/// The only browser profile there is, by the name that clients use when they name one.
-pub(super) const PROFILE: &str = "openclaw";
+/// The browsers by their names.
+pub(super) type Profiles = BTreeMap<String, Arc<Profile>>;
 
 /// The state behind the routes of [`router`](super::router()). Clones are the same.
 #[derive(Clone)]
@@ -32,7 +32,9 @@ pub struct Service {
 
 struct Inner {
     supervisor: Supervisor,
-    browser: Option<BrowserId>,
+    config: Config,
+    profiles: Mutex<Profiles>,
+    default: Arc<Profile>,
     access: Access,
     budgets: Budgets,
     max_budget: Duration,
@@ -40,7 +42,7 @@ struct Inner {
     evaluate_enabled: bool,
     max_script_bytes: usize,
     pictures: PathBuf,
-    names: Mutex<Names>,
+    streams: Arc<Semaphore>,
     load: watch::Sender<Load>,
     metrics: OnceLock<Render>,
 }
@@ -55,18 +57,23 @@ struct Load {
 
 impl fmt::Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Service").field("browser", &self.inner.browser).finish_non_exhaustive()
+        f.debug_struct("Service").field("browser", &self.inner.default.running()).finish_non_exhaustive()
     }
 }
 
 impl Service {
-    /// A service for the tabs of one browser of a tree. Without a browser it knows no tabs and
-    /// opens none.
+    /// A service for the browsers of `config`, which it adds to the tree when they are asked for. The one
+    /// of `[browser]` may run already.
     pub fn new(supervisor: Supervisor, browser: Option<BrowserId>, access: Access, config: &Config) -> Self {
+        let default = Arc::new(Profile::default_one(config, browser));
+        let others = config.profiles.iter().map(|(name, own)| Profile::new(name, own, config, false));
+        let profiles = std::iter::once(Arc::clone(&default)).chain(others.map(Arc::new));
         Self {
             inner: Arc::new(Inner {
                 supervisor,
-                browser,
+                config: config.clone(),
+                profiles: Mutex::new(profiles.map(|profile| (profile.name.clone(), profile)).collect()),
+                default,
                 access,
                 budgets: config.budgets.clone(),
                 max_budget: config.limits.max_budget(),
@@ -74,7 +81,7 @@ impl Service {
                 evaluate_enabled: config.browser.evaluate_enabled,
                 max_script_bytes: config.limits.max_script_bytes,
                 pictures: config.state_dir.join("pictures"),
-                names: Mutex::default(),
+                streams: Arc::new(Semaphore::new(config.server.event_streams)),
                 load: watch::Sender::default(),
                 metrics: OnceLock::new(),
             }),
@@ -140,20 +147,34 @@ impl Service {
         self.inner.max_script_bytes
     }
 
+    pub(super) fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
+    /// Places for readers of events.
+    pub(super) fn streams(&self) -> &Arc<Semaphore> {
+        &self.inner.streams
+    }
+
     /// Where pictures are put.
     pub(crate) fn pictures(&self) -> PathBuf {
         self.inner.pictures.clone()
     }
 
-    /// The browser's name.
+    /// The default browser's name, if it should run now.
     #[cfg(feature = "mcp")]
     pub(crate) fn browser_id(&self) -> Option<BrowserId> {
-        self.inner.browser
+        self.inner.default.running()
     }
 
-    /// The browser, while it works.
-    pub(super) fn browser(&self) -> Option<Arc<BrowserFacts>> {
-        self.supervisor().browser(self.inner.browser?)
+    /// Starts the default browser unless it runs.
+    #[cfg(feature = "mcp")]
+    pub(crate) async fn start_browser(&self, budget: &Budget) -> Result<BrowserId, TabError> {
+        let started = self.default_profile().started(None, budget).await;
+        started.map_err(|why| match budget.check() {
+            Err(spent) => TabError::Budget { spent, doing: "starting the browser", sent: false },
+            Ok(()) => StartError::Internal(why.to_string()).into(),
+        })
     }
 
     /// Takes up work, unless the service is stopping.
@@ -166,87 +187,43 @@ impl Service {
         if taken { Ok(Work(self.clone())) } else { Err(ApiError::stopping()) }
     }
 
-    /// The tabs that callers see, newest first.
-    pub(super) fn tabs(&self) -> Vec<TabRow> {
-        let ours = |row: &TabRow| Some(row.browser) == self.inner.browser && !is_internal(&row.url);
-        self.supervisor().tabs().into_iter().rev().filter(ours).collect()
-    }
-
-    pub(super) fn names(&self) -> MutexGuard<'_, Names> {
-        self.inner.names.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The tab that a request names, which is the last used one from now on.
-    fn named(&self, text: &str) -> Result<TabRow, ApiError> {
-        let row = self.find(text)?;
-        self.names().used(&Candidate::from(&row));
-        Ok(row)
-    }
-
-    /// The tab that a request names, or the last used one.
-    pub(super) async fn named_or_last(
-        &self,
-        text: Option<&str>,
-        budget: &Budget,
-    ) -> Result<TabRow, ApiError> {
-        match text {
-            Some(text) => self.named(text),
-            None => self.unnamed(budget).await,
-        }
-    }
-
-    /// The tab that a request names.
-    pub(super) fn find(&self, text: &str) -> Result<TabRow, ApiError> {
-        let rows = self.tabs();
-        let tabs: Vec<_> = rows.iter().map(Candidate::from).collect();
-        let found = {
-            let mut names = self.names();
-            names.keep(&tabs);
-            names.find(text, &tabs).map(|found| found.tab)
+    /// The profile that a request names, the query's winning over the body's; else the default one.
+    pub(super) fn profile(&self, query: &mut Fields, body: &mut Fields) -> Result<InProfile, ApiError> {
+        let named = match query.text("profile")? {
+            Some(named) => Some(named),
+            None => body.text("profile")?,
         };
-        match found {
-            Ok(tab) => rows.into_iter().find(|row| row.tab_id == tab).ok_or_else(|| targets::not_found(text)),
-            Err(Missed::Ambiguous) => Err(targets::ambiguous()),
-            Err(Missed::NotFound) => Err(self.not_found(text)),
-        }
+        self.profile_named(named.as_deref().unwrap_or(DEFAULT))
     }
 
-    /// The tab of a request that names none.
-    async fn unnamed(&self, budget: &Budget) -> Result<TabRow, ApiError> {
-        let rows = self.tabs();
-        let tabs: Vec<_> = rows.iter().map(Candidate::from).collect();
-        let found = self.names().unnamed(&tabs).map_err(|target| self.not_found(&target))?;
-        let row = match found.and_then(|found| rows.iter().find(|row| row.tab_id == found.tab)) {
-            Some(row) => row.clone(),
-            None => self.open("about:blank", budget).await?,
-        };
-        self.names().used(&Candidate::from(&row));
-        Ok(row)
+    pub(super) fn profile_named(&self, name: &str) -> Result<InProfile, ApiError> {
+        let profiles = self.profiles();
+        if let Some(profile) = profiles.get(name) {
+            return Ok(InProfile::new(self.clone(), Arc::clone(profile)));
+        }
+        let shown: String = name.chars().take(64).collect();
+        let all: Vec<&str> = profiles.values().map(|profile| profile.name.as_str()).collect();
+        let error = format!("Profile \"{shown}\" not found. Available profiles: {}", all.join(", "));
+        Err(ApiError::new(StatusCode::NOT_FOUND, error).reason("profile_not_found"))
     }
 
-    /// Opens a tab and waits until its document is there.
-    pub(super) async fn open(&self, url: &str, budget: &Budget) -> Result<TabRow, TabError> {
-        let Some(browser) = self.inner.browser else {
-            return Err(StartError::Internal("this service was started without one".into()).into());
-        };
-        self.supervisor().open(browser, url, WaitUntil::Commit, budget).await
+    pub(super) fn profiles(&self) -> MutexGuard<'_, Profiles> {
+        self.inner.profiles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why nothing has this name: it never had, it is gone, or there is no browser now.
-    fn not_found(&self, text: &str) -> ApiError {
-        if self.inner.browser.is_some() && self.browser().is_none() {
-            let error = format!(
-                "Browser profile \"{PROFILE}\" is not running. Start the browser or open a new tab, then select a \
-                 current target."
-            );
-            return ApiError::new(StatusCode::CONFLICT, error).reason("browser_not_running");
-        }
-        let gone = text.parse::<TabId>().ok().and_then(|tab| self.supervisor().tab(tab).err());
-        match gone {
-            Some(TabError::TabClosed { .. }) => targets::not_found(text).reason("tab_closed"),
-            Some(error @ (TabError::TabLost { .. } | TabError::BrowserLost { .. })) => error.into(),
-            _ => targets::not_found(text),
-        }
+    /// The default profile.
+    pub(super) fn default_profile(&self) -> InProfile {
+        InProfile::new(self.clone(), Arc::clone(&self.inner.default))
+    }
+
+    /// Calls that are work, and run now.
+    pub(super) fn running(&self) -> usize {
+        self.inner.load.borrow().running
+    }
+
+    /// Completes when the service begins to stop.
+    pub(super) async fn stopping(&self) {
+        let _ = self.inner.load.subscribe().wait_for(|load| load.stopping).await;
     }
 }
 
@@ -256,22 +233,6 @@ pub(crate) struct Work(Service);
 impl Drop for Work {
     fn drop(&mut self) {
         self.0.inner.load.send_modify(|load| load.running -= 1);
-    }
-}
-
-/// Checks the profile that a request names; the query's wins over the body's.
-pub(super) fn check_profile(query: &mut Fields, body: &mut Fields) -> Result<(), ApiError> {
-    let named = match query.text("profile")? {
-        Some(named) => Some(named),
-        None => body.text("profile")?,
-    };
-    match named {
-        Some(other) if other != PROFILE => {
-            let shown: String = other.chars().take(64).collect();
-            let error = format!("Profile \"{shown}\" not found. Available profiles: {PROFILE}");
-            Err(ApiError::new(StatusCode::NOT_FOUND, error).reason("profile_not_found"))
-        }
-        _ => Ok(()),
     }
 }
 
@@ -285,6 +246,7 @@ pub(crate) fn is_internal(url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tabvisor_cdp::budget::Budget;
 
     async fn service() -> Service {
         let supervisor = Supervisor::start(16).await.unwrap();
@@ -301,15 +263,6 @@ mod tests {
         assert!(brief.run(service.idle()).await.is_err());
         drop(work);
         service.idle().await;
-        service.supervisor().stop().await;
-    }
-
-    #[tokio::test]
-    async fn without_a_browser_every_tab_is_unknown() {
-        let service = service().await;
-        assert_eq!(service.named("t1").unwrap_err().status(), StatusCode::NOT_FOUND);
-        let budget = Budget::new(Duration::from_secs(1));
-        assert_eq!(service.unnamed(&budget).await.unwrap_err().status(), StatusCode::SERVICE_UNAVAILABLE);
         service.supervisor().stop().await;
     }
 

@@ -1,18 +1,17 @@
 //! `POST /set/{what}`: what a page is made to believe.
 
+use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 use tabvisor_page::emulation::{BadSetting, ColorScheme, Credentials, Device, Geolocation, Headers, Setting};
-use tracing::Instrument;
 
+use super::call::Call;
 use super::error::ApiError;
 use super::fields::Fields;
-use super::service::{Service, check_profile};
+use super::json;
 use super::state::{Granting, grant_to};
-use super::{body, json, record_overrun};
 
 impl From<BadSetting> for ApiError {
     fn from(bad: BadSetting) -> Self {
@@ -22,32 +21,26 @@ impl From<BadSetting> for ApiError {
 
 /// Sets one thing on a tab. It holds for the tab until it is closed.
 pub(super) async fn set(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
     what: Result<Path<String>, PathRejection>,
-    request: Request,
+    mut call: Call,
 ) -> Result<Response, ApiError> {
-    let _work = service.work()?;
     let Path(what) = what.map_err(|_| unknown(""))?;
-    let mut fields = body::fields(request, service.max_body_bytes()).await?;
-    let setting = read(&what, &mut fields)?;
-    let origin = fields.text("origin")?;
-    let budget = fields.budget(service.budgets().action(), service.max_budget())?;
-    let target = fields.text("targetId")?;
-    check_profile(&mut Fields::of_query(query.as_deref()), &mut fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
-    let tab = row.tab_id;
+    let setting = read(&what, &mut call.body)?;
+    let origin = call.body.text("origin")?;
+    let on = call.on_tab(call.service.budgets().action()).await?;
     let is_place = matches!(setting, Setting::Geolocation(Some(_)));
-    let span = tracing::info_span!("request", action = "set", %tab, budget_ms = budget.left_ms());
-    service.supervisor().emulate(tab, setting, &budget).instrument(span).await?;
     // A place that the page may not ask for is of no use.
-    let origin = origin.or_else(|| Some(row.url.clone()).filter(|url| url.starts_with("http")));
-    if let Some(origin) = origin.filter(|_| is_place) {
-        let granting = Granting { origin, permissions: vec!["geolocation".into()] };
-        grant_to(&service, tab, &granting, &budget).await?;
-    }
-    record_overrun(&budget);
-    Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": row.target_id })))
+    let origin = origin.or_else(|| Some(on.row.url.clone()).filter(|url| url.starts_with("http")));
+    let work = async {
+        on.service.supervisor().emulate(on.tab(), setting, &on.budget).await?;
+        if let Some(origin) = origin.filter(|_| is_place) {
+            let granting = Granting { origin, permissions: vec!["geolocation".into()] };
+            grant_to(&on, &granting).await?;
+        }
+        Ok::<_, ApiError>(())
+    };
+    on.run("set", work).await?;
+    Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": on.row.target_id })))
 }
 
 fn unknown(what: &str) -> ApiError {

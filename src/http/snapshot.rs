@@ -1,23 +1,21 @@
 //! `GET /snapshot`: a page as text, or as a list of nodes.
 
-use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Format, Request, Snapshot};
-use tracing::Instrument;
 
 use crate::TabError;
 
-use super::act::{ActedOn, acted_on};
+use super::act::ActedOn;
+use super::call::Call;
 use super::dialogs::BrowserState;
 use super::error::ApiError;
 use super::fields::Fields;
+use super::json;
 use super::kept::{self, Kind};
-use super::service::{Service, check_profile};
-use super::{json, record_overrun};
 
 #[derive(Serialize)]
 struct Answer {
@@ -47,40 +45,29 @@ struct Blocked {
 }
 
 /// The page of a tab.
-pub(super) async fn snapshot(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let mut query = Fields::of_query(query.as_deref());
-    let target = query.text("targetId")?;
-    let budget = query.budget_or(service.budgets().snapshot(), service.max_budget())?;
-    let request = read(&mut query)?;
+pub(super) async fn snapshot(mut call: Call) -> Result<Response, ApiError> {
+    let (default, max) = (call.service.budgets().snapshot(), call.service.max_budget());
+    let budget = call.query.budget_or(default, max)?;
+    let request = read(&mut call.query)?;
     request.check().map_err(TabError::from)?;
-    check_profile(&mut query, &mut Fields::default())?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
-    let tab = row.tab_id;
+    let on = call.on_tab_within(budget).await?;
     let list = request.format == Format::Aria;
-    let span = tracing::info_span!("request", action = "snapshot", %tab, budget_ms = budget.left_ms());
-    let outcome = service.supervisor().snapshot_with_picture(tab, request, &budget).instrument(span).await;
-    record_overrun(&budget);
-    let tab = acted_on(&service, row.clone());
+    let work = on.service.supervisor().snapshot_with_picture(on.tab(), request, &on.budget);
+    let outcome = on.run("snapshot", work).await;
+    let tab = on.acted_on();
     match outcome {
         Ok((snapshot, mut picture)) => {
             // The address that was read, not one that came since.
             let tab = ActedOn { url: None, ..tab };
             if let Some(labelled) = &mut picture {
-                labelled.image_path =
-                    Some(kept::save(service.pictures(), Kind::Png, labelled.shot.bytes.clone()).await?);
+                let bytes = labelled.shot.bytes.clone();
+                labelled.image_path = Some(kept::save(on.service.pictures(), Kind::Png, bytes).await?);
             }
             Ok(json(StatusCode::OK, &Answer { ok: true, snapshot, tab, picture }))
         }
-        Err(TabError::Dialog(_)) => {
-            let browser_state = BrowserState::of(&service, &row);
-            Ok(json(StatusCode::OK, &blocked(list, tab, browser_state)))
-        }
+        Err(TabError::Dialog(_)) => Ok(json(StatusCode::OK, &blocked(list, tab, BrowserState::of(&on)))),
         // What is known of a page that does not answer is worth something to who wanted to see it.
-        Err(error) => Err(ApiError::from(error).detail("url", row.url).detail("title", row.title)),
+        Err(error) => Err(ApiError::from(error).detail("url", on.row.url).detail("title", on.row.title)),
     }
 }
 

@@ -1,24 +1,19 @@
 //! `/cookies`, `/storage`, `/text`, `/permissions/grant`: what pages and their browser context hold.
 
+use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tabvisor_actors::TabRow;
-use tabvisor_actors::ids::TabId;
-use tabvisor_cdp::budget::Budget;
 use tabvisor_page::content::{Content, Held, StorageKind};
 use tabvisor_page::cookies::{NewCookie, SameSite};
 use tabvisor_page::permissions::Granted;
-use tracing::Instrument;
 
-use super::act::{ActedOn, acted_on};
+use super::act::ActedOn;
+use super::call::{Call, OnTab};
 use super::error::ApiError;
-use super::fields::Fields;
-use super::service::{Service, check_profile};
-use super::{body, json, record_overrun};
+use super::json;
 
 /// Most characters of a text, and how many without a word for it.
 const TEXT_CHARS: u32 = 40_000;
@@ -32,97 +27,41 @@ struct Read {
     held: Held,
 }
 
-/// The tab of a request, and for how long.
-async fn tab_of(
-    service: &Service,
-    query: &mut Fields,
-    body: &mut Fields,
-) -> Result<(TabRow, Budget), ApiError> {
-    let asks = if body.has("timeoutMs") { &*body } else { &*query };
-    let budget = asks.budget(service.budgets().action(), service.max_budget())?;
-    let target = match body.text("targetId")? {
-        Some(target) => Some(target),
-        None => query.text("targetId")?,
-    };
-    check_profile(query, body)?;
-    Ok((service.named_or_last(target.as_deref(), &budget).await?, budget))
-}
-
-/// Body and query of a request.
-async fn fields(
-    service: &Service,
-    query: Option<&str>,
-    request: Request,
-) -> Result<(Fields, Fields), ApiError> {
-    let body = body::fields(request, service.max_body_bytes()).await?;
-    Ok((Fields::of_query(query), body))
-}
-
 /// The cookies of the tab's browser context.
-pub(super) async fn cookies(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    let (row, budget) =
-        tab_of(&service, &mut Fields::of_query(query.as_deref()), &mut Fields::default()).await?;
-    let cookies = service.supervisor().cookies(row.tab_id, &budget).await;
-    record_overrun(&budget);
-    Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": row.target_id, "cookies": cookies? })))
+pub(super) async fn cookies(mut call: Call) -> Result<Response, ApiError> {
+    let on = call.on_tab(call.service.budgets().action()).await?;
+    let cookies = on.run("cookies", on.service.supervisor().cookies(on.tab(), &on.budget)).await?;
+    Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": on.row.target_id, "cookies": cookies })))
 }
 
 /// Sets one.
-pub(super) async fn set_cookie(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let (query, mut body) = fields(&service, query.as_deref(), request).await?;
-    let cookie = cookie("cookie", body.take("cookie"))?;
-    add(&service, query, body, &[cookie]).await
+pub(super) async fn set_cookie(mut call: Call) -> Result<Response, ApiError> {
+    let cookie = cookie("cookie", call.body.take("cookie"))?;
+    add(call, &[cookie]).await
 }
 
 /// Sets several, or none.
-pub(super) async fn set_cookies(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let (query, mut body) = fields(&service, query.as_deref(), request).await?;
-    let Some(Value::Array(given)) = body.take("cookies") else {
+pub(super) async fn set_cookies(mut call: Call) -> Result<Response, ApiError> {
+    let Some(Value::Array(given)) = call.body.take("cookies") else {
         return Err(ApiError::wrong("cookies", "must be a list of cookies"));
     };
     let named = given.into_iter().enumerate().map(|(n, it)| cookie(&format!("cookies[{n}]"), Some(it)));
     let cookies = named.collect::<Result<Vec<_>, _>>()?;
-    add(&service, query, body, &cookies).await
+    add(call, &cookies).await
 }
 
-async fn add(
-    service: &Service,
-    mut query: Fields,
-    mut body: Fields,
-    cookies: &[NewCookie],
-) -> Result<Response, ApiError> {
-    let (row, budget) = tab_of(service, &mut query, &mut body).await?;
-    let added = service.supervisor().set_cookies(row.tab_id, cookies, &budget).await;
-    record_overrun(&budget);
-    Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": row.target_id, "added": added? })))
+async fn add(mut call: Call, cookies: &[NewCookie]) -> Result<Response, ApiError> {
+    let on = call.on_tab(call.service.budgets().action()).await?;
+    let adding = on.service.supervisor().set_cookies(on.tab(), cookies, &on.budget);
+    let added = on.run("set_cookies", adding).await?;
+    Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": on.row.target_id, "added": added })))
 }
 
 /// Forgets them.
-pub(super) async fn clear_cookies(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let (mut query, mut body) = fields(&service, query.as_deref(), request).await?;
-    let (row, budget) = tab_of(&service, &mut query, &mut body).await?;
-    let cleared = service.supervisor().clear_cookies(row.tab_id, &budget).await;
-    record_overrun(&budget);
-    cleared?;
-    Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": row.target_id })))
+pub(super) async fn clear_cookies(mut call: Call) -> Result<Response, ApiError> {
+    let on = call.on_tab(call.service.budgets().action()).await?;
+    on.run("clear_cookies", on.service.supervisor().clear_cookies(on.tab(), &on.budget)).await?;
+    Ok(json(StatusCode::OK, &json!({ "ok": true, "targetId": on.row.target_id })))
 }
 
 /// A cookie as a request writes it; its faults are told by the place in the request.
@@ -165,7 +104,9 @@ fn cookie(place: &str, given: Option<Value>) -> Result<NewCookie, ApiError> {
     Ok(new)
 }
 
-fn kind_of(kind: &Result<Path<String>, PathRejection>) -> Result<StorageKind, ApiError> {
+type KindOf = Result<Path<String>, PathRejection>;
+
+fn kind_of(kind: &KindOf) -> Result<StorageKind, ApiError> {
     match kind.as_ref().map(|Path(kind)| kind.as_str()) {
         Ok("local") => Ok(StorageKind::Local),
         Ok("session") => Ok(StorageKind::Session),
@@ -174,73 +115,43 @@ fn kind_of(kind: &Result<Path<String>, PathRejection>) -> Result<StorageKind, Ap
 }
 
 /// What a storage of the page's origin holds.
-pub(super) async fn storage(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    kind: Result<Path<String>, PathRejection>,
-) -> Result<Response, ApiError> {
+pub(super) async fn storage(kind: KindOf, mut call: Call) -> Result<Response, ApiError> {
     let kind = kind_of(&kind)?;
-    let mut query = Fields::of_query(query.as_deref());
-    let key = query.verbatim("key")?.filter(|key| !key.is_empty());
-    content(&service, &mut query, &mut Fields::default(), Content::Read(kind, key)).await
+    let key = call.query.verbatim("key")?.filter(|key| !key.is_empty());
+    content(call, Content::Read(kind, key)).await
 }
 
 /// Sets a value in it.
-pub(super) async fn set_storage(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    kind: Result<Path<String>, PathRejection>,
-    request: Request,
-) -> Result<Response, ApiError> {
+pub(super) async fn set_storage(kind: KindOf, mut call: Call) -> Result<Response, ApiError> {
     let kind = kind_of(&kind)?;
-    let (mut query, mut body) = fields(&service, query.as_deref(), request).await?;
-    let Some(key) = body.verbatim("key")?.filter(|key| !key.is_empty()) else {
+    let Some(key) = call.body.verbatim("key")?.filter(|key| !key.is_empty()) else {
         return Err(ApiError::wrong("key", "is required"));
     };
-    let value = body.verbatim("value")?.unwrap_or_default();
-    content(&service, &mut query, &mut body, Content::Write(kind, key, value)).await
+    let value = call.body.verbatim("value")?.unwrap_or_default();
+    content(call, Content::Write(kind, key, value)).await
 }
 
 /// Forgets everything in it.
-pub(super) async fn clear_storage(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    kind: Result<Path<String>, PathRejection>,
-    request: Request,
-) -> Result<Response, ApiError> {
+pub(super) async fn clear_storage(kind: KindOf, call: Call) -> Result<Response, ApiError> {
     let kind = kind_of(&kind)?;
-    let (mut query, mut body) = fields(&service, query.as_deref(), request).await?;
-    content(&service, &mut query, &mut body, Content::Clear(kind)).await
+    content(call, Content::Clear(kind)).await
 }
 
 /// The text of the page, or of a part of it.
-pub(super) async fn text(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    let mut query = Fields::of_query(query.as_deref());
-    let most = query.positive("maxChars")?.map_or(Some(TEXT_CHARS), |most| u32::try_from(most).ok());
+pub(super) async fn text(mut call: Call) -> Result<Response, ApiError> {
+    let most = call.query.positive("maxChars")?.map_or(Some(TEXT_CHARS), |most| u32::try_from(most).ok());
     let Some(most) = most.filter(|most| *most <= TEXT_CHARS) else {
         return Err(ApiError::wrong("maxChars", format!("must be at most {TEXT_CHARS}")));
     };
-    let selector = query.text("selector")?;
-    content(&service, &mut query, &mut Fields::default(), Content::Text(selector, most)).await
+    let selector = call.query.text("selector")?;
+    content(call, Content::Text(selector, most)).await
 }
 
-async fn content(
-    service: &Service,
-    query: &mut Fields,
-    body: &mut Fields,
-    what: Content,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let (row, budget) = tab_of(service, query, body).await?;
-    let tab = row.tab_id;
-    let span = tracing::info_span!("request", action = what.name(), %tab, budget_ms = budget.left_ms());
-    let held = service.supervisor().content(tab, what, &budget).instrument(span).await;
-    record_overrun(&budget);
-    let held = held?;
-    Ok(json(StatusCode::OK, &Read { ok: true, tab: acted_on(service, row), held }))
+async fn content(mut call: Call, what: Content) -> Result<Response, ApiError> {
+    let on = call.on_tab(call.service.budgets().action()).await?;
+    let name = what.name();
+    let held = on.run(name, on.service.supervisor().content(on.tab(), what, &on.budget)).await?;
+    Ok(json(StatusCode::OK, &Read { ok: true, tab: on.acted_on(), held }))
 }
 
 /// Permissions, and who gets them.
@@ -250,34 +161,22 @@ pub(super) struct Granting {
 }
 
 /// Grants them in the tab's browser context.
-pub(super) async fn grant_to(
-    service: &Service,
-    tab: TabId,
-    granting: &Granting,
-    budget: &Budget,
-) -> Result<Granted, ApiError> {
+pub(super) async fn grant_to(on: &OnTab, granting: &Granting) -> Result<Granted, ApiError> {
     let Granting { origin, permissions } = granting;
-    Ok(service.supervisor().grant_permissions(tab, origin, permissions, budget).await?)
+    Ok(on.service.supervisor().grant_permissions(on.tab(), origin, permissions, &on.budget).await?)
 }
 
 /// Grants permissions to an origin.
-pub(super) async fn grant(
-    State(service): State<Service>,
-    RawQuery(query): RawQuery,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let _work = service.work()?;
-    let (mut query, mut body) = fields(&service, query.as_deref(), request).await?;
-    let origin = body.text("origin")?.ok_or_else(|| ApiError::wrong("origin", "is required"))?;
-    let required = body.texts("permissions")?.unwrap_or_default();
-    let optional = body.texts("optionalPermissions")?.unwrap_or_default();
+pub(super) async fn grant(mut call: Call) -> Result<Response, ApiError> {
+    let origin = call.body.text("origin")?.ok_or_else(|| ApiError::wrong("origin", "is required"))?;
+    let required = call.body.texts("permissions")?.unwrap_or_default();
+    let optional = call.body.texts("optionalPermissions")?.unwrap_or_default();
     if required.is_empty() && optional.is_empty() {
         return Err(ApiError::wrong("permissions", "is required"));
     }
-    let (row, budget) = tab_of(&service, &mut query, &mut body).await?;
+    let on = call.on_tab(call.service.budgets().action()).await?;
     let granting = Granting { origin, permissions: [required.clone(), optional].concat() };
-    let granted = grant_to(&service, row.tab_id, &granting, &budget).await?;
-    record_overrun(&budget);
+    let granted = on.run("grant", grant_to(&on, &granting)).await?;
     if let Some(unknown) = required.iter().find(|it| granted.unsupported_permissions.contains(it)) {
         let shown: String = unknown.chars().take(64).collect();
         return Err(ApiError::wrong(
@@ -285,7 +184,8 @@ pub(super) async fn grant(
             format!("has one that chromium does not know: {shown:?}"),
         ));
     }
-    let mut answer = json!({ "ok": true, "targetId": row.target_id, "grantMethod": "Browser.setPermission" });
+    let mut answer =
+        json!({ "ok": true, "targetId": on.row.target_id, "grantMethod": "Browser.setPermission" });
     if let (Some(answer), Value::Object(granted)) = (answer.as_object_mut(), json!(granted)) {
         answer.extend(granted);
     }

@@ -5,15 +5,15 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
-use tracing::Instrument;
 
 use crate::{LoadState, TabError, Wait, Waited};
 
-use super::act::{ActedOn, acted_on, blocked};
+use super::act::{ActedOn, blocked};
+use super::call::Call;
 use super::error::{ApiError, Code};
 use super::fields::Fields;
-use super::service::{Service, check_profile};
-use super::{json, record_overrun};
+use super::json;
+use super::service::Service;
 
 pub(super) const DISABLED: &str = "wait --fn is disabled by config (browser.evaluateEnabled=false).";
 
@@ -28,29 +28,19 @@ struct Answer {
 }
 
 /// Waits for what a body names.
-pub(super) async fn wait(
-    service: &Service,
-    query: &mut Fields,
-    fields: &mut Fields,
-) -> Result<Response, ApiError> {
-    let wait = read(fields)?;
-    if wait.function.is_some() && !service.evaluate_enabled() {
+pub(super) async fn wait(call: &mut Call) -> Result<Response, ApiError> {
+    let wait = read(&mut call.body)?;
+    if wait.function.is_some() && !call.service.evaluate_enabled() {
         return Err(ApiError::new(StatusCode::FORBIDDEN, DISABLED).code(Code::EvaluateDisabled));
     }
-    let budget = fields.budget(default_budget(service, &wait), service.max_budget())?;
-    let target = fields.text("targetId")?;
-    check_profile(query, fields)?;
-    let row = service.named_or_last(target.as_deref(), &budget).await?;
-    let tab = row.tab_id;
-    let span = tracing::info_span!("request", action = "wait", %tab, budget_ms = budget.left_ms());
-    let outcome = service.supervisor().wait(tab, wait, &budget).instrument(span).await;
-    record_overrun(&budget);
-    match outcome {
+    let on = call.on_tab(default_budget(&call.service, &wait)).await?;
+    let work = on.service.supervisor().wait(on.tab(), wait, &on.budget);
+    match on.run("wait", work).await {
         Ok(observed) => {
-            let tab = acted_on(service, row);
+            let tab = on.acted_on();
             Ok(json(StatusCode::OK, &Answer { ok: true, tab, effect: "confirmed", observed }))
         }
-        Err(error) if error.kind() == "dialog_open" => Ok(blocked(service, row)),
+        Err(error) if error.kind() == "dialog_open" => Ok(blocked(&on)),
         Err(error) => Err(error.into()),
     }
 }

@@ -166,6 +166,12 @@ impl Home {
 
     /// The browser; it is started if it was not. The start goes on if the caller does not wait for it.
     pub(super) async fn browser(&self, budget: &Budget) -> Result<BrowserId, TabError> {
+        if let Some(service) = &self.inner.service {
+            return match service.browser_id() {
+                Some(id) => Ok(id),
+                None => service.start_browser(budget).await,
+            };
+        }
         let mut outcome = match self.start() {
             Ok(id) => return Ok(id),
             Err(outcome) => {
@@ -192,9 +198,7 @@ impl Home {
         let mut slot = self.slot();
         let (config, spec) = match &*slot {
             Browser::Runs(id) => return Ok(*id),
-            Browser::Services => {
-                return self.inner.service.as_ref().and_then(Service::browser_id).ok_or(None);
-            }
+            Browser::Services => return Err(None),
             Browser::Starting { outcome, .. } => return Err(Some(outcome.clone())),
             Browser::NotYet(config) => (config.clone(), config.browser_spec()),
         };

@@ -63,7 +63,16 @@ pub fn open_files(pid: u32) -> u64 {
     std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count().try_into().unwrap()
 }
 
-/// How many files a process may have open from now on; gives what it was before.
+/// The number that the next file of a process gets. The limit is one of numbers.
+pub fn next_file(pid: u32) -> u64 {
+    let open: Vec<u64> = std::fs::read_dir(format!("/proc/{pid}/fd"))
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    (0..=u64::MAX).find(|number| !open.contains(number)).unwrap()
+}
+
+/// Up to which number a process may have files open from now on; gives what it was before.
 pub fn limit_open_files(pid: u32, current: Option<u64>) -> Option<u64> {
     use rustix::process::{Resource, Rlimit, prlimit};
     let process = rustix::process::Pid::from_raw(pid.try_into().unwrap());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tabvisor::Config;
-use tabvisor::http::{Access, Service, router};
+use tabvisor::http::{self, Access, Service};
 use tabvisor_cdp::task::{self, Task};
 use tokio::net::TcpListener;
 
@@ -14,6 +14,7 @@ pub struct Served {
     pub http: Http,
     pub pages: Pages,
     pub running: Running,
+    pub service: Service,
     _server: Task<()>,
 }
 
@@ -30,8 +31,8 @@ pub async fn serve_with(change: impl Fn(&mut Config)) -> Served {
     let service = Service::new(supervisor, Some(browser), Access::for_everybody(), &config);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let http = Http::new(listener.local_addr().unwrap());
-    let server = task::spawn(async move { axum::serve(listener, router(service)).await.unwrap() });
-    Served { http, pages: Pages::start().await, running, _server: server }
+    let server = task::spawn(http::serve(listener, service.clone(), std::future::pending()));
+    Served { http, pages: Pages::start().await, running, service, _server: server }
 }
 
 impl Served {

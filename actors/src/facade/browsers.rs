@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::link::{Link, LinkOptions, Purpose};
 
 use super::Supervisor;
 use super::ask::ask;
@@ -50,6 +52,42 @@ impl Supervisor {
     /// Stops one browser: its tabs, then Chromium if it is ours.
     pub fn remove_browser(&self, id: BrowserId) {
         let _ = self.inner.root.cast(RootMsg::Remove(id));
+    }
+
+    /// The same, and waits until nothing of it is left: its profile folder may be used again then. It
+    /// goes on if the budget ends before.
+    ///
+    /// # Errors
+    /// [`TabError::Budget`].
+    pub async fn stop_browser(&self, id: BrowserId, budget: &Budget) -> Result<(), TabError> {
+        let Some(handle) = self.inner.registry.browser(id) else { return Ok(()) };
+        let mut status = handle.shared.status.subscribe();
+        self.remove_browser(id);
+        let over = |now: &BrowserStatus| matches!(now, BrowserStatus::Failed(_) | BrowserStatus::Lost { .. });
+        match budget.run(status.wait_for(over)).await {
+            Ok(_) => Ok(()),
+            Err(spent) => Err(TabError::Budget { spent, doing: "stopping the browser", sent: true }),
+        }
+    }
+
+    /// Whether work on a browser is possible: by a new link, as every evaluate has one, on which the
+    /// browser must answer. No page is asked.
+    ///
+    /// # Errors
+    /// It does not work now, or not inside the budget.
+    pub async fn probe(&self, id: BrowserId, budget: &Budget) -> Result<(), TabError> {
+        let handle = self.inner.registry.browser(id).ok_or(StartError::Stopped)?;
+        let shared = &handle.shared;
+        let Some(facts) = shared.ready() else { return Err(browser_error(&handle)) };
+        let spent =
+            |spent| TabError::Budget { spent, doing: "waiting for a place among the dials", sent: false };
+        let place = budget.run(shared.dials.acquire()).await.map_err(spent)?;
+        let options = LinkOptions::new(Purpose::Browser);
+        let link = Link::connect(&facts.ws_url, &shared.dial.get(), options, budget).await;
+        drop(place);
+        let link = link.map_err(StartError::from)?;
+        link.root().call("Browser.getVersion", json!({}), budget).await.map_err(StartError::from)?;
+        Ok(())
     }
 
     /// What is known of a browser that works now; `None` while it does not.

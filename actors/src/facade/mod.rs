@@ -16,6 +16,7 @@ mod recovery;
 mod state;
 mod steps;
 mod tabs;
+mod tree;
 mod wait;
 
 use std::sync::Arc;
@@ -40,6 +41,7 @@ pub(crate) use observe::observing;
 pub use evaluate::{Engine, EvaluateRequest, Evaluated, FallbackReason, On};
 pub use files::{Arrived, Given, Upload};
 pub use steps::{Step, StepDone, StepKind, StepResult, Stepped, Steps, StopReason, Stopped};
+pub use tree::{ActorNode, BrowserNode, Restarts, Share, TabNode};
 
 /// A running supervision tree. Clones are the same tree; it lives until [`stop`](Self::stop).
 #[derive(Clone, Debug)]
