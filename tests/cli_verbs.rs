@@ -86,7 +86,7 @@ const VERBS: &[(&str, u8)] = &[
 ];
 
 /// A verb that asks nobody, or is one itself.
-const ASK_NOBODY: [&str; 5] = ["serve", "config", "completions", "man", "help"];
+const ASK_NOBODY: [&str; 6] = ["serve", "mcp", "config", "completions", "man", "help"];
 
 /// What they print depends on the machine and the moment.
 const DEPENDS: [&str; 10] = [
