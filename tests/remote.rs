@@ -135,7 +135,7 @@ async fn a_discarded_tab_comes_back_by_a_restart() {
     .await;
     let guest = Guest::of(bare.address().as_str()).await;
     let tab = guest.finds(&url, TabState::Discarded).await;
-    let recovered = tab.restart(tabvisor::RestartRequest::default(), secs(20)).await.unwrap();
+    let recovered = tab.restart(RestartRequest::default(), secs(20)).await.unwrap();
     assert_eq!((recovered.rung, &recovered.url), (Rung::Renderer, &url), "{recovered:?}");
     assert_eq!(int(&tab.evaluate("1 + 1").within(secs(20)).await), 2);
     guest.tabvisor.stop().await;
