@@ -115,11 +115,8 @@ fn tabs(it: &InProfile) -> Check {
     const ID: &str = "tabs";
     const LABEL: &str = "Tabs";
     let rows = it.tabs();
-    let ill: Vec<String> = rows
-        .iter()
-        .filter(|row| !matches!(row.state, TabState::Ready | TabState::Busy | TabState::Restarting))
-        .map(|row| format!("{} ({})", row.tab_id, state(row.state)))
-        .collect();
+    let ill: Vec<String> =
+        rows.iter().filter_map(|row| Some(format!("{} ({})", row.tab_id, trouble(row.state)?))).collect();
     if ill.is_empty() {
         return Check::new(ID, LABEL, Verdict::Pass, format!("{} open", rows.len()));
     }
@@ -127,12 +124,13 @@ fn tabs(it: &InProfile) -> Check {
         .hint("answer its dialog, or POST /tabs/{tab}/restart")
 }
 
-fn state(state: TabState) -> &'static str {
+/// Why a tab in this state is not usable.
+fn trouble(state: TabState) -> Option<&'static str> {
     match state {
-        TabState::Stuck => "stuck",
-        TabState::Crashed => "crashed",
-        TabState::Dialog => "a dialog is open",
-        TabState::Discarded => "discarded",
-        TabState::Ready | TabState::Busy | TabState::Restarting => "usable",
+        TabState::Stuck => Some("stuck"),
+        TabState::Crashed => Some("crashed"),
+        TabState::Dialog => Some("a dialog is open"),
+        TabState::Discarded => Some("discarded"),
+        TabState::Ready | TabState::Busy | TabState::Restarting => None,
     }
 }

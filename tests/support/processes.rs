@@ -69,7 +69,8 @@ pub fn next_file(pid: u32) -> u64 {
         .unwrap()
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .collect();
-    (0..=u64::MAX).find(|number| !open.contains(number)).unwrap()
+    let most = u64::try_from(open.len()).unwrap();
+    (0..=most).find(|number| !open.contains(number)).unwrap()
 }
 
 /// Up to which number a process may have files open from now on; gives what it was before.

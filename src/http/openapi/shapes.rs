@@ -131,7 +131,11 @@ const TAB: &[Field] = &[
     may("error", Any, "The last load failed"),
     must("canGoBack", Truth, "There is something to go back to"),
     must("canGoForward", Truth, "There is something to go forward to"),
-    must("state", OneOf(&["ready", "busy", "dialog", "stuck", "crashed", "restarting"]), "How it is"),
+    must(
+        "state",
+        OneOf(&["ready", "busy", "dialog", "stuck", "crashed", "discarded", "restarting"]),
+        "How it is",
+    ),
     may("stuckForMs", COUNT, "How long it has not answered"),
     may("stuckBy", Text, "What keeps it: script, evaluate, native, navigation, unknown"),
     may("dialog", Shape("Dialog"), "What is open"),
