@@ -9,7 +9,7 @@ use super::{expired, heard};
 use crate::support::proxy::Proxy;
 use crate::support::raw::{self, Bare, Raw, refusal, script, silent};
 use crate::support::stage::Stage;
-use crate::support::{self, Pages, Running, int, kind, secs};
+use crate::support::{self, Pages, Running, int, kind, ms, secs};
 
 const NOT_SHOWING: (i64, &str) = (-32602, "No dialog is showing");
 
@@ -89,13 +89,15 @@ async fn our_evaluate_and_page_links_may_die_under_a_dialog_and_it_is_still_know
     let mut config = support::config(&state);
     config.browser.cdp_url = Some(format!("ws://{}{}", proxy.address, bare.address().path()).into());
     let tabvisor = Tabvisor::start(config).await.unwrap();
+    // The browser link, and those of the page that was there before us.
+    let others = settled(&proxy).await;
     let tab = tabvisor.open(stage.page("")).await.unwrap();
     let listener = bare.attach(&tab.row().unwrap().target_id).await;
     listener.call("Page.enable", json!({})).await.unwrap();
     let mut events = tabvisor.subscribe();
     assert_eq!(kind(&tab.evaluate("confirm('sure?')").await), "dialog_open");
-    // Connections: the browser link, the tab's control link, and then all the others.
-    proxy.cut_from(2);
+    // A tab's control link is its first one.
+    proxy.cut_from(others + 1);
     heard(&mut events, |event| matches!(event, Event::ActorRestarted { .. }).then_some(())).await;
     proxy.heal();
     let row = tab.row().unwrap();
@@ -106,6 +108,17 @@ async fn our_evaluate_and_page_links_may_die_under_a_dialog_and_it_is_still_know
     assert_eq!(int(&tab.evaluate("1 + 1").await), 2);
     tabvisor.stop().await;
     bare.stop().await;
+}
+
+/// How many connections there are, once no more come. That can only be waited for.
+async fn settled(proxy: &Proxy) -> usize {
+    loop {
+        let seen = proxy.connections();
+        tokio::time::sleep(ms(500)).await;
+        if proxy.connections() == seen {
+            return seen;
+        }
+    }
 }
 
 fn open_dialog<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
