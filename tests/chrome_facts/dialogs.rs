@@ -96,8 +96,8 @@ async fn our_evaluate_and_page_links_may_die_under_a_dialog_and_it_is_still_know
     listener.call("Page.enable", json!({})).await.unwrap();
     let mut events = tabvisor.subscribe();
     assert_eq!(kind(&tab.evaluate("confirm('sure?')").await), "dialog_open");
-    // A tab's control link is its first one.
-    proxy.cut_from(others + 1);
+    // Those of its watcher and its observer are its first ones: it has no others before they listen.
+    proxy.cut_from(others + 2);
     heard(&mut events, |event| matches!(event, Event::ActorRestarted { .. }).then_some(())).await;
     proxy.heal();
     let row = tab.row().unwrap();
