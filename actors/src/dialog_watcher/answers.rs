@@ -18,6 +18,8 @@ impl State {
         for effect in self.dialogs.on(event, Now::read()) {
             match effect {
                 Effect::Show(dialog) => {
+                    // Whoever is stopped by it finds it in the log.
+                    self.publish();
                     let tab = &self.args.tab;
                     tab.condition.send_modify(|now| now.dialog = Some(dialog.clone()));
                     tab.browser.events.publish(Event::DialogOpened { tab: tab.id, dialog });
