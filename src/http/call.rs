@@ -146,7 +146,7 @@ impl OnTab {
     }
 }
 
-/// Does `work` in a span of its own, and tells how much later than its budget it ended, where it did.
+/// Does `work` in a span of its own, and tells by how much it was late.
 pub(super) async fn run<T>(
     action: &'static str,
     tab: Option<TabId>,
@@ -156,9 +156,14 @@ pub(super) async fn run<T>(
     let tab = tab.map(tracing::field::display);
     let span = tracing::info_span!("request", action, tab, budget_ms = budget.left_ms());
     let done = work.instrument(span).await;
+    record_overrun(budget, "http");
+    done
+}
+
+/// Tells how much later than its budget a call ended, where it did.
+pub(crate) fn record_overrun(budget: &Budget, surface: &'static str) {
     if let Some(over) = budget.elapsed().checked_sub(budget.total()).filter(|over| !over.is_zero()) {
-        metrics::histogram!("tabvisor_budget_overrun_seconds", "surface" => "http")
+        metrics::histogram!("tabvisor_budget_overrun_seconds", "surface" => surface)
             .record(over.as_secs_f64());
     }
-    done
 }

@@ -14,7 +14,7 @@ use crate::TabError;
 use super::error::ApiError;
 use super::profiles::Profile;
 use super::runs::Unstarted;
-use super::service::{Service, is_internal};
+use super::service::{Service, tabs_of};
 use super::targets::{self, Candidate, Missed, Names};
 
 /// A request's profile.
@@ -45,8 +45,9 @@ impl InProfile {
     /// The tabs that callers see, newest first.
     pub(super) fn tabs(&self) -> Vec<TabRow> {
         let Some(browser) = self.profile.running() else { return Vec::new() };
-        let ours = |row: &TabRow| row.browser == browser && !is_internal(&row.url);
-        self.service.supervisor().tabs().into_iter().rev().filter(ours).collect()
+        let mut tabs = tabs_of(self.service.supervisor(), browser);
+        tabs.reverse();
+        tabs
     }
 
     pub(super) fn names(&self) -> MutexGuard<'_, Names> {

@@ -69,10 +69,12 @@ use serde::Serialize;
 use self::error::ApiError;
 
 pub use access::Access;
+#[cfg(feature = "mcp")]
+pub(crate) use call::record_overrun;
 pub use server::serve;
 pub use service::Service;
 #[cfg(feature = "mcp")]
-pub(crate) use service::{Work, is_internal};
+pub(crate) use service::{Work, tabs_of};
 
 /// The routes of `service`, behind its access checks.
 pub fn router(service: Service) -> Router {

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use tabvisor_actors::Supervisor;
 use tabvisor_actors::ids::BrowserId;
+use tabvisor_actors::{Supervisor, TabRow};
 use tokio::sync::{Semaphore, watch};
 
 use crate::config::{Budgets, Config, DEFAULT};
@@ -236,8 +236,14 @@ impl Drop for Work {
     }
 }
 
+/// The tabs of a browser that callers see, oldest first.
+pub(crate) fn tabs_of(supervisor: &Supervisor, browser: BrowserId) -> Vec<TabRow> {
+    let ours = |row: &TabRow| row.browser == browser && !is_internal(&row.url);
+    supervisor.tabs().into_iter().filter(ours).collect()
+}
+
 /// Pages of the browser itself, which are nobody's to drive.
-pub(crate) fn is_internal(url: &str) -> bool {
+pub(super) fn is_internal(url: &str) -> bool {
     const SCHEMES: [&str; 7] =
         ["chrome", "chrome-extension", "chrome-search", "chrome-untrusted", "devtools", "edge", "brave"];
     url.split_once(':').is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))

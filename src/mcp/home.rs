@@ -12,7 +12,7 @@ use tabvisor_cdp::task::{self, Task};
 use tokio::sync::watch;
 
 use crate::config::{Budgets, Config, ConfigError};
-use crate::http::{Service, Work, is_internal};
+use crate::http::{Service, Work, tabs_of};
 use crate::{BrowserId, StartError, TabError};
 
 use super::connection::Connection;
@@ -25,21 +25,27 @@ pub struct Home {
 
 struct Inner {
     supervisor: Supervisor,
-    browser: Mutex<Browser>,
+    source: Source,
     budgets: Budgets,
     max_budget: Duration,
     max_body_bytes: usize,
     evaluate_enabled: bool,
     pictures: PathBuf,
-    /// The service that they belong to, which may be stopping.
-    service: Option<Service>,
     /// The sessions of callers that have no connection.
     without_connection: Arc<Connection>,
     /// What is still done for connections that have ended.
     ending: Mutex<Vec<Task<()>>>,
 }
 
-/// The browser, from before it is started.
+/// Who starts the browser.
+enum Source {
+    /// The service that the tools belong to, which may be stopping.
+    Service(Service),
+    /// The first call that needs it.
+    Own(Mutex<Browser>),
+}
+
+/// A browser of our own, from before it is started.
 enum Browser {
     /// It may still be told how to start.
     NotYet(Box<Config>),
@@ -49,8 +55,6 @@ enum Browser {
         _starting: Task<()>,
     },
     Runs(BrowserId),
-    /// The service starts it.
-    Services,
 }
 
 type Outcome = watch::Receiver<Option<Result<BrowserId, StartError>>>;
@@ -71,13 +75,12 @@ impl Home {
         Ok(Self {
             inner: Arc::new(Inner {
                 supervisor,
-                browser: Mutex::new(Browser::NotYet(Box::new(config.clone()))),
+                source: Source::Own(Mutex::new(Browser::NotYet(Box::new(config.clone())))),
                 budgets: config.budgets.clone(),
                 max_budget: config.limits.max_budget(),
                 max_body_bytes: config.server.max_body_bytes,
                 evaluate_enabled: config.browser.evaluate_enabled,
                 pictures: config.state_dir.join("pictures"),
-                service: None,
                 without_connection: Arc::new(Connection::shared()),
                 ending: Mutex::default(),
             }),
@@ -89,13 +92,12 @@ impl Home {
         Self {
             inner: Arc::new(Inner {
                 supervisor: service.supervisor().clone(),
-                browser: Mutex::new(Browser::Services),
+                source: Source::Service(service.clone()),
                 budgets: service.budgets().clone(),
                 max_budget: service.max_budget(),
                 max_body_bytes: service.max_body_bytes(),
                 evaluate_enabled: service.evaluate_enabled(),
                 pictures: service.pictures(),
-                service: Some(service.clone()),
                 without_connection: Arc::new(Connection::shared()),
                 ending: Mutex::default(),
             }),
@@ -132,9 +134,9 @@ impl Home {
 
     /// Takes up work, unless the service is stopping.
     pub(super) fn work(&self) -> Result<Option<Work>, TabError> {
-        match &self.inner.service {
-            Some(service) => service.work().map(Some).map_err(|_| TabError::Stopping),
-            None => Ok(None),
+        match &self.inner.source {
+            Source::Service(service) => service.work().map(Some).map_err(|_| TabError::Stopping),
+            Source::Own(_) => Ok(None),
         }
     }
 
@@ -145,17 +147,15 @@ impl Home {
         ending.push(task::spawn(work));
     }
 
-    fn slot(&self) -> MutexGuard<'_, Browser> {
-        self.inner.browser.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The browser's name, if it was started.
     pub(super) fn started(&self) -> Option<BrowserId> {
-        match &*self.slot() {
-            Browser::Runs(id) => Some(*id),
-            Browser::Starting { outcome, .. } => outcome.borrow().as_ref()?.as_ref().ok().copied(),
-            Browser::NotYet(_) => None,
-            Browser::Services => self.inner.service.as_ref()?.browser_id(),
+        match &self.inner.source {
+            Source::Service(service) => service.browser_id(),
+            Source::Own(slot) => match &*lock(slot) {
+                Browser::Runs(id) => Some(*id),
+                Browser::Starting { outcome, .. } => outcome.borrow().as_ref()?.as_ref().ok().copied(),
+                Browser::NotYet(_) => None,
+            },
         }
     }
 
@@ -166,23 +166,24 @@ impl Home {
 
     /// The browser; it is started if it was not. The start goes on if the caller does not wait for it.
     pub(super) async fn browser(&self, budget: &Budget) -> Result<BrowserId, TabError> {
-        if let Some(service) = &self.inner.service {
-            return match service.browser_id() {
-                Some(id) => Ok(id),
-                None => service.start_browser(budget).await,
-            };
-        }
-        let mut outcome = match self.start() {
-            Ok(id) => return Ok(id),
-            Err(outcome) => {
-                outcome.ok_or_else(|| StartError::Internal("this service was started without one".into()))?
+        let slot = match &self.inner.source {
+            Source::Own(slot) => slot,
+            Source::Service(service) => {
+                return match service.browser_id() {
+                    Some(id) => Ok(id),
+                    None => service.start_browser(budget).await,
+                };
             }
+        };
+        let mut outcome = match self.start(&mut lock(slot)) {
+            Ok(id) => return Ok(id),
+            Err(outcome) => outcome,
         };
         let doing = "starting the browser";
         let ended = budget.run(outcome.wait_for(Option::is_some)).await;
         let ended = ended.map_err(|spent| TabError::Budget { spent, doing, sent: false })?;
         let ended = ended.ok().and_then(|ended| ended.clone()).unwrap_or(Err(StartError::Stopped));
-        let mut slot = self.slot();
+        let mut slot = lock(slot);
         if let Browser::Starting { config, outcome: of, .. } = &*slot
             && of.same_channel(&outcome)
         {
@@ -193,13 +194,11 @@ impl Home {
         Ok(ended?)
     }
 
-    /// The browser, or what tells that it was started; nothing where there is none to start.
-    fn start(&self) -> Result<BrowserId, Option<Outcome>> {
-        let mut slot = self.slot();
+    /// The browser, or what tells that it was started.
+    fn start(&self, slot: &mut Browser) -> Result<BrowserId, Outcome> {
         let (config, spec) = match &*slot {
             Browser::Runs(id) => return Ok(*id),
-            Browser::Services => return Err(None),
-            Browser::Starting { outcome, .. } => return Err(Some(outcome.clone())),
+            Browser::Starting { outcome, .. } => return Err(outcome.clone()),
             Browser::NotYet(config) => (config.clone(), config.browser_spec()),
         };
         let (tell, outcome) = watch::channel(None);
@@ -212,7 +211,7 @@ impl Home {
             tell.send_replace(Some(started));
         });
         *slot = Browser::Starting { config, outcome: outcome.clone(), _starting: starting };
-        Err(Some(outcome))
+        Err(outcome)
     }
 
     /// Changes how the browser is started. `false` once it was.
@@ -220,7 +219,8 @@ impl Home {
     /// # Errors
     /// A configuration that makes no sense; nothing is changed then.
     pub(super) fn prepare(&self, change: impl FnOnce(&mut Config)) -> Result<bool, ConfigError> {
-        let mut slot = self.slot();
+        let Source::Own(slot) = &self.inner.source else { return Ok(false) };
+        let mut slot = lock(slot);
         let Browser::NotYet(config) = &mut *slot else { return Ok(false) };
         let mut changed = config.clone();
         change(&mut changed);
@@ -231,10 +231,12 @@ impl Home {
 
     /// The tabs that callers see, oldest first.
     pub(super) fn rows(&self) -> Vec<TabRow> {
-        let Some(browser) = self.started() else { return Vec::new() };
-        let ours = |row: &TabRow| row.browser == browser && !is_internal(&row.url);
-        self.supervisor().tabs().into_iter().filter(ours).collect()
+        self.started().map_or_else(Vec::new, |browser| tabs_of(self.supervisor(), browser))
     }
+}
+
+fn lock(slot: &Mutex<Browser>) -> MutexGuard<'_, Browser> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn launched(

@@ -31,16 +31,7 @@ mod server;
 mod stdio;
 mod tools;
 
-use tabvisor_cdp::budget::Budget;
-
 pub use home::Home;
 pub use http::service;
 pub use server::Server;
 pub use stdio::serve;
-
-/// How much later than its budget an answer is, where it is.
-fn record_overrun(budget: &Budget) {
-    if let Some(over) = budget.elapsed().checked_sub(budget.total()).filter(|over| !over.is_zero()) {
-        metrics::histogram!("tabvisor_budget_overrun_seconds", "surface" => "mcp").record(over.as_secs_f64());
-    }
-}

@@ -83,7 +83,7 @@ impl Server {
         let mut told = told.unwrap_or_else(|told| *told);
         told.time = Some(Time::from(&budget));
         told.count();
-        super::record_overrun(&budget);
+        crate::http::record_overrun(&budget, "mcp");
         told
     }
 

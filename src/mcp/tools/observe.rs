@@ -11,11 +11,14 @@ use crate::TabError;
 use super::super::call::{Call, short};
 use super::super::catalog::{Hints, Spec, Within};
 use super::super::envelope::Told;
-use super::super::schema::{Kind, may};
+use super::super::schema::{Arg, Kind, may};
 use super::Answer;
 
 /// How many rows are told, the newest, unless a call says otherwise.
 const ROWS: usize = 50;
+
+const SINCE: Arg = may("since", Kind::Whole(0, u64::MAX), "");
+const LIMIT: Arg = may("limit", Kind::Whole(1, 200), "");
 
 pub(super) const TOOLS: &[Spec] = &[
     Spec {
@@ -27,8 +30,8 @@ pub(super) const TOOLS: &[Spec] = &[
         args: &[
             may("level", Kind::OneOf(&["error", "warn", "info"]), ""),
             may("filter", Kind::Text(1000), "part of the text"),
-            may("since", Kind::Whole(0, u64::MAX), ""),
-            may("limit", Kind::Whole(1, 200), ""),
+            SINCE,
+            LIMIT,
         ],
         budget: Within::Action,
         run: console,
@@ -40,11 +43,7 @@ pub(super) const TOOLS: &[Spec] = &[
                 the `next` of an earlier answer.",
         hints: Hints::Reads,
         on_tab: true,
-        args: &[
-            may("filter", Kind::Text(1000), ""),
-            may("since", Kind::Whole(0, u64::MAX), ""),
-            may("limit", Kind::Whole(1, 200), ""),
-        ],
+        args: &[may("filter", Kind::Text(1000), ""), SINCE, LIMIT],
         budget: Within::Action,
         run: requests,
         step: None,
