@@ -114,6 +114,7 @@ fn was_sent(error: &TabError, known_dead: bool) -> bool {
         | TabError::TabNotFound { .. }
         | TabError::Overloaded { .. }
         | TabError::Stuck { .. }
+        | TabError::Discarded { .. }
         | TabError::StaleRef(_)
         | TabError::Ambiguous { .. }
         | TabError::NoDialog(_)
@@ -268,6 +269,12 @@ mod tests {
             (budget(true), false, Status::Failed, "browser_budget_exceeded"),
             (covered().into(), false, Status::Refused, "browser_target_covered"),
             (crashed(), true, Status::Refused, "browser_tab_crashed"),
+            (
+                TabError::Discarded { tab: "t3".parse().unwrap() },
+                false,
+                Status::Refused,
+                "browser_tab_crashed",
+            ),
             (crashed(), false, Status::Failed, "browser_tab_crashed"),
             (EvaluateError::Navigated.into(), false, Status::Failed, "browser_navigated"),
             (
