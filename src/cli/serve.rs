@@ -149,6 +149,7 @@ fn announce(
     let there = if address.port() == 9377 { String::new() } else { format!(" --url {url}") };
     output::line(&format!("try: tabvisor{there} open https://example.org/"));
     output::line(&format!("     tabvisor{there} evaluate --fn 'document.title'"));
+    output::line(&format!("     {url}/ui in a browser: all tabs, and what keeps them"));
     output::line(&match (token, file) {
         (None, _) => "     (no token is asked for: whoever reaches this address may call)".into(),
         (Some(_), Some(file)) => format!("     the token of other callers is in {}", file.display()),
