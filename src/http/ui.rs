@@ -110,7 +110,9 @@ mod tests {
         for file in all() {
             // The name of a namespace is no address.
             let text = file.text.replace("http://www.w3.org/2000/svg", "");
-            for bad in ["http://", "https://", "innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "style=\""] {
+            for bad in
+                ["http://", "https://", "innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "style=\""]
+            {
                 assert!(!text.contains(bad), "{}: {bad}", file.name);
             }
         }
