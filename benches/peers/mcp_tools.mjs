@@ -29,6 +29,12 @@ const refIn = (text, line, ref) => {
   return found;
 };
 
+/** The value of a script as a server prints it. */
+const valueIn = found => (!found || found[1] === 'undefined' ? undefined : JSON.parse(found[1]));
+
+/** As the servers take scripts: functions. */
+const asFunction = script => `() => { ${script.includes(';') ? script : `return ${script}`} }`;
+
 export class Ours extends Mcp {
   constructor(setup) {
     super('tabvisor MCP', setup);
@@ -126,8 +132,8 @@ export class PlaywrightMcp extends Mcp {
 
   evaluate(tab, script, { budget, patience } = {}) {
     return this.on(tab, async () => {
-      const { text } = await this.call('browser_evaluate', { function: `() => { ${script.includes(';') ? script : `return ${script}`} }` }, patience ?? budget);
-      return { value: JSON.parse(/### Result\s+(.*?)(\n|$)/s.exec(text)?.[1] ?? 'null') };
+      const { text } = await this.call('browser_evaluate', { function: asFunction(script) }, patience ?? budget);
+      return { value: valueIn(/### Result\s+(.*?)(\n|$)/s.exec(text)) };
     });
   }
 
@@ -178,9 +184,8 @@ export class DevToolsMcp extends Mcp {
   }
 
   async evaluate(tab, script, { budget, patience } = {}) {
-    const code = `() => { ${script.includes(';') ? script : `return ${script}`} }`;
-    const { text } = await this.call('evaluate_script', { pageId: tab, function: code }, patience ?? budget);
-    return { value: JSON.parse(/```json\s+(.*?)\s+```/s.exec(text)?.[1] ?? 'null') };
+    const { text } = await this.call('evaluate_script', { pageId: tab, function: asFunction(script) }, patience ?? budget);
+    return { value: valueIn(/```json\s+(.*?)\s+```/s.exec(text)) };
   }
 
   async prepare(tab) {
