@@ -1,5 +1,5 @@
-//! Everything at once, at random: actions, scripts, dialogs, loops, dead renderers, navigations and
-//! closed tabs. Every call is answered once and inside its budget, what is called confirmed has
+//! Everything at once, at random: actions, scripts, dialogs, loops, dead renderers, navigations,
+//! restarts and closed tabs. Every call is answered once and inside its budget, what is called confirmed has
 //! happened in the page, and nothing is left at the end.
 //!
 //! `TABVISOR_CHAOS_S` says how long (60 s without it), `TABVISOR_CHAOS_SEED` with which numbers.
@@ -62,6 +62,7 @@ async fn whatever_happens_every_call_has_its_one_honest_answer() {
     counts.assert_some(&["ok", "timeout", "crashed", "dialog_open"]);
     // Also a tab that is stuck is closed.
     counts.assert_only("close", &["ok", "tab_closed", "tab_lost"]);
+    counts.assert_came_back("restart");
     left::assert_flat(warm, memory, lasting);
     // A tab that could not be opened is gone a moment after the answer that says so.
     support::eventually("every tab is closed", || async { running.tabvisor.tabs().is_empty().then_some(()) })

@@ -43,6 +43,7 @@ mod mcp_tools;
 mod own_script_pays;
 mod recovery;
 mod remote;
+mod reopen;
 mod service;
 mod stalls;
 mod stuck_at_load;

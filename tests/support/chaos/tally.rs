@@ -115,6 +115,18 @@ impl Counts {
     }
 }
 
+impl Counts {
+    /// Nearly all calls of this name were a success: only what happens to a page meanwhile is an excuse.
+    pub fn assert_came_back(&self, what: &str) {
+        let ended = |well: bool| -> usize {
+            let of = self.answers.iter().filter(|((name, kind), _)| *name == what && (*kind == "ok") == well);
+            of.map(|(_, times)| times).sum()
+        };
+        let (well, not) = (ended(true), ended(false));
+        assert!(well > 0 && not * 5 <= well, "{what}: {well} went well, {not} did not");
+    }
+}
+
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let answered: usize = self.answers.values().sum();

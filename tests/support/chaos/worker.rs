@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tabvisor::act::{Click, Effect, OptionName, TypeMode};
 use tabvisor::dialog::Answer;
-use tabvisor::{Act, Acted, At, Error, Named, ScreenshotRequest, Tab, Tabvisor, snapshot};
+use tabvisor::{Act, Acted, At, Error, Named, RestartRequest, ScreenshotRequest, Tab, Tabvisor, snapshot};
 use tabvisor_cdp::task;
 use tokio::time::Instant;
 
@@ -65,7 +65,8 @@ impl Worker {
             13..=14 => self.crowd(&tab).await,
             15 => self.cancelled(&tab).await,
             16 => self.picture(&tab).await,
-            17 if self.rng.u8(..4) == 0 => {
+            17 if self.rng.u8(..4) == 0 => self.restarted(&tab).await,
+            18 if self.rng.u8(..4) == 0 => {
                 self.close(tab).await;
                 return None;
             }
@@ -92,14 +93,31 @@ impl Worker {
         }
     }
 
-    /// A dead page is loaded again; one that is stuck is given up.
+    /// A dead page is loaded again, or its tab restarted as an operator would; one that does not come
+    /// back is given up.
     async fn bring_back(&mut self, tab: Tab) -> Option<Tab> {
-        let loaded = self.tally.call("revive", secs(8), tab.navigate(&self.url, secs(8))).await;
-        if let Some(Ok(_)) = loaded {
+        let back = if self.rng.bool() {
+            let loaded = self.tally.call("revive", secs(8), tab.navigate(&self.url, secs(8))).await;
+            matches!(loaded, Some(Ok(_)))
+        } else {
+            self.restarted(&tab).await == "ok"
+        };
+        if back {
             return Some(tab);
         }
         self.close(tab).await;
         None
+    }
+
+    /// An operator brings the tab back, or ends its scripts.
+    async fn restarted(&mut self, tab: &Tab) -> &'static str {
+        let budget = secs(10);
+        let answer = if self.rng.u8(..3) == 0 {
+            self.tally.call("terminate", budget, tab.terminate(budget)).await
+        } else {
+            self.tally.call("restart", budget, tab.restart(RestartRequest::default(), budget)).await
+        };
+        answer.map_or("lost", |it| kind(&it))
     }
 
     /// Acts, and lets the page judge what is called confirmed. `holds` compares what it had seen with
