@@ -1,5 +1,6 @@
 // The same work through tabvisor and its peers, in one run on one Chromium: `make peers`.
-// `--quick` does it with fewer repeats, `--only NAME` with the tools whose names contain that.
+// `--quick` does it with fewer repeats, `--only NAME,NAME` with the tools whose names contain those,
+// `--rows NAME,NAME` only those rows.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,10 +20,13 @@ import { within } from './time.mjs';
 import { Cannot, crate, library } from './tools.mjs';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } });
+const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' }, rows: { type: 'string' } } });
+const asked = name => !flags.rows || flags.rows.split(',').includes(name);
 const effort = flags.quick
-  ? { rounds: 2, chunk: 250, hard: 1, cap: 6_000 }
-  : { rounds: 5, chunk: 500, hard: 2, cap: 15_000 };
+  ? { rounds: 2, chunk: 250, hard: 1, cap: 6_000, easyMs: 40_000, allMs: 120_000 }
+  : { rounds: 5, chunk: 500, hard: 2, cap: 15_000, easyMs: 200_000, allMs: 350_000 };
+/** No further round begins after so much time, however slow the machine: the run ends in its ten minutes. */
+const enough = ms => performance.now() - begun > ms;
 
 const setup = {
   folder: resolve(ROOT, process.env.PEERS_FOLDER ?? 'target/peers'),
@@ -68,6 +72,8 @@ const ROW_OF = Object.fromEntries([
 ]);
 
 async function easy(pages) {
+  const rows = together(pages, effort).filter(([name]) => asked(name));
+  if (rows.length === 0) return;
   for (const tool of tools) {
     try {
       await tool.start();
@@ -76,8 +82,7 @@ async function easy(pages) {
       console.error(`  ${tool.name} does not start: ${error.message}`);
     }
   }
-  const rows = together(pages, effort);
-  for (let round = 0; round < effort.rounds; round++) {
+  for (let round = 0; round < effort.rounds && !(round && enough(effort.easyMs)); round++) {
     for (const [name, row] of rows) {
       for (const tool of tools) {
         if (!tool.absent && !fails[tool.name][name]) await measured(tool, name, row);
@@ -89,8 +94,8 @@ async function easy(pages) {
 }
 
 async function hard(pages) {
-  for (let round = 0; round < effort.hard; round++) {
-    for (const [name, row] of alone(pages, effort)) {
+  for (let round = 0; round < effort.hard && !(round && enough(effort.allMs)); round++) {
+    for (const [name, row] of alone(pages, effort).filter(([it]) => asked(it))) {
       for (const tool of tools) {
         const before = Object.values(found[tool.name]).flat().some(it => it.never && it.row === name);
         if (tool.absent || fails[tool.name][name] || before) continue;
@@ -101,6 +106,9 @@ async function hard(pages) {
             for (const value of Object.values(samples).flat()) if (value.never) value.row = name;
             return samples;
           });
+        } catch (error) {
+          // It did not start: its other rows may go better.
+          fails[tool.name][name] = error.message;
         } finally {
           await tool.stop();
         }
@@ -126,6 +134,7 @@ function versions() {
 
 async function ending(signal) {
   console.error(`${signal}: ending what was started`);
+  for (const tool of tools) await tool.stop();
   await ended();
   process.exit(130);
 }
