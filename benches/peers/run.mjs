@@ -132,8 +132,22 @@ function versions() {
   };
 }
 
+/** The table of what is known by now. */
+function report() {
+  const about = { ...versions(), quick: Boolean(flags.quick), rounds: effort.rounds, seconds: Math.round((performance.now() - begun) / 1000) };
+  const names = tools.map(({ name, group }) => ({ name, group }));
+  const why = (name, key) => tools.find(it => it.name === name).absent ?? fails[name][ROW_OF[key] ?? key];
+  const table = summarized(LINES, names, found, why);
+  mkdirSync(join(ROOT, 'target/peers'), { recursive: true });
+  writeFileSync(join(ROOT, 'target/peers/last.json'), `${JSON.stringify({ about, table, samples: found }, null, 1)}\n`);
+  writeFileSync(join(ROOT, 'target/peers/last.md'), markdown(table, about));
+  console.log(printable(table));
+  console.log(`\n${about.seconds} s; target/peers/last.json, target/peers/last.md`);
+}
+
 async function ending(signal) {
-  console.error(`${signal}: ending what was started`);
+  console.error(`${signal}: ending what was started; this is known by now`);
+  report();
   for (const tool of tools) await tool.stop();
   await ended();
   process.exit(130);
@@ -149,13 +163,5 @@ try {
   pages.close();
 }
 
-const about = { ...versions(), quick: Boolean(flags.quick), rounds: effort.rounds, seconds: Math.round((performance.now() - begun) / 1000) };
-const names = tools.map(({ name, group }) => ({ name, group }));
-const why = (name, key) => tools.find(it => it.name === name).absent ?? fails[name][ROW_OF[key] ?? key];
-const table = summarized(LINES, names, found, why);
-mkdirSync(join(ROOT, 'target/peers'), { recursive: true });
-writeFileSync(join(ROOT, 'target/peers/last.json'), `${JSON.stringify({ about, table, samples: found }, null, 1)}\n`);
-writeFileSync(join(ROOT, 'target/peers/last.md'), markdown(table, about));
-console.log(printable(table));
-console.log(`\n${about.seconds} s; target/peers/last.json, target/peers/last.md`);
+report();
 process.exit(0);

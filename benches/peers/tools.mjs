@@ -54,12 +54,14 @@ export class Tool {
 
   /** Ends it with everything that it started. */
   async stop() {
-    if (!this.home) return;
+    const { home, log } = this;
+    if (!home) return;
+    // Twice at once, where a signal comes during an end.
+    this.home = undefined;
     this.process?.stdin.end();
     await ended(this.owner);
-    closeSync(this.log);
-    rmSync(this.home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
-    this.home = undefined;
+    closeSync(log);
+    rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 
