@@ -20,15 +20,20 @@ const many = nodes => page(`${nodes} nodes`, Array.from(
   (_, at) => `<button>button ${at}</button>`,
 ).join('\n'));
 
-/** It loads, and loops soon after: whoever opens it is done with that by then. */
-const STUCK = page('stuck', '<p>soon stuck</p><script>onload = () => setTimeout(() => { for (;;); }, 700);</script>');
+/** They load, and are stuck soon after: whoever opens them is done with that by then. */
+const soon = script => page('stuck', `<p>soon stuck</p><script>onload = () => setTimeout(() => { ${script} }, 700);</script>`);
+const LOOP = soon('for (;;);');
+/** It stands in a request that is never answered: stuck, and no load on the machine that all measure on. */
+const STUCK = soon("const request = new XMLHttpRequest(); request.open('GET', '/never', false); request.send();");
 
-/** Serves them until `close` is called. Stuck pages are of another site, so of another renderer. */
+/** Serves them until `close` is called. Stuck pages are of sites of their own, so of other renderers. */
 export async function served() {
-  const kept = new Map([['/blank', page('blank', '<p>blank</p>')], ['/form', FORM], ['/stuck', STUCK]]);
+  const kept = new Map([['/blank', page('blank', '<p>blank</p>')], ['/form', FORM], ['/loop', LOOP], ['/stuck', STUCK]]);
   for (const nodes of [1_000, 10_000]) kept.set(`/nodes/${nodes}`, many(nodes));
   const server = createServer((asked, answer) => {
-    const body = kept.get(new URL(asked.url, 'http://localhost').pathname);
+    const { pathname } = new URL(asked.url, 'http://localhost');
+    if (pathname === '/never') return;
+    const body = kept.get(pathname);
     answer.writeHead(body ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });
     answer.end(body ?? 'no such page');
   });
@@ -37,7 +42,7 @@ export async function served() {
   const { port } = server.address();
   return {
     url: path => `http://127.0.0.1:${port}${path}`,
-    elsewhere: path => `http://127.0.0.2:${port}${path}`,
+    elsewhere: (path, at = 0) => `http://127.0.0.${2 + at}:${port}${path}`,
     close: () => server.closeAllConnections() ?? server.close(),
   };
 }

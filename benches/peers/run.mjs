@@ -66,9 +66,8 @@ async function measured(tool, name, row) {
 const ROW_OF = Object.fromEntries([
   ...['evaluate', 'memory1'].map(key => [key, 'evaluate']),
   ...['rate1', 'rate4', 'rate16', 'memory16'].map(key => [key, 'rates']),
-  ...['open', 'close'].map(key => [key, 'open and close']),
+  ...['open', 'close'].map(key => [key, 'tabs']),
   ...['sibling0', 'sibling5', 'sibling20'].map(key => [key, 'siblings']),
-  ['snapshot1000', 'snapshot of 1,000'], ['snapshot10000', 'snapshot of 10,000'],
 ]);
 
 async function easy(pages) {
