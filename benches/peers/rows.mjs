@@ -126,7 +126,7 @@ const snapshot = (pages, { chunk }, nodes, last) => tool => onTab(tool, pages.ur
   await tool.snapshot(tab);
   const samples = await sampled(chunk, 10, async () => {
     const { ms, result } = await timed(() => tool.snapshot(tab));
-    if (!result.text.includes(`button ${last}`)) throw new Cannot('its snapshot is cut');
+    if (!result.text.includes(`button ${last}`)) throw new Cannot(`its snapshot of ${result.text.length} characters ends before the last node: ${JSON.stringify(result.text.slice(-80))}`);
     return ms;
   });
   return { [`snapshot${nodes}`]: samples };
