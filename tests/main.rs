@@ -42,6 +42,7 @@ mod mcp_process;
 mod mcp_refusals;
 mod mcp_tabs;
 mod mcp_tools;
+mod navigation_policy;
 mod own_script_pays;
 mod recovery;
 mod remote;
