@@ -70,11 +70,10 @@ impl HostPattern {
         match (&self.kind, host) {
             (Kind::Any, _) => true,
             (Kind::Below(below), Host::Domain(name)) => plain(name).ends_with(below.as_str()),
-            (Kind::Below(_), _) => false,
             (Kind::Exactly(Host::Domain(one)), Host::Domain(other)) => one == plain(other),
             (Kind::Exactly(Host::Ipv4(one)), Host::Ipv4(other)) => one == other,
             (Kind::Exactly(Host::Ipv6(one)), Host::Ipv6(other)) => one == other,
-            (Kind::Exactly(_), _) => false,
+            (Kind::Below(_) | Kind::Exactly(_), _) => false,
         }
     }
 }
@@ -166,8 +165,9 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
     let parts = address.segments();
     // An address of the other kind in this one's clothes: mapped, compatible, NAT64, 6to4.
     let inner = match parts {
-        [0, 0, 0, 0, 0, 0xffff | 0, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some((high, low)),
-        [0x2002, high, low, ..] => Some((high, low)),
+        [0, 0, 0, 0, 0, 0xffff | 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => Some((high, low)),
         _ => None,
     };
     let inner = inner.map(|(high, low)| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));

@@ -31,6 +31,8 @@ pub struct Counts {
     /// What was called confirmed and was seen by the page, and what the page knew nothing of.
     held: usize,
     lies: Vec<String>,
+    /// The tabs at the first time that there were too many.
+    too_many: Option<String>,
     /// What was called confirmed, but its document was gone before it could be asked.
     unasked: usize,
 }
@@ -77,6 +79,11 @@ impl Tally {
         answer
     }
 
+    /// No tab could be opened, since there were too many.
+    pub fn too_many(&self, tabs: impl FnOnce() -> String) {
+        self.with(|counts| _ = counts.too_many.get_or_insert_with(tabs));
+    }
+
     /// What the page says of something that was called confirmed; none: it could not be asked.
     pub fn confirmed(&self, true_of_page: Option<bool>, what: impl FnOnce() -> String) {
         self.with(|counts| match true_of_page {
@@ -97,6 +104,7 @@ impl Counts {
         assert!(self.late.is_empty(), "late by more than {ALLOWED:?}: {:?}", self.late);
         assert!(self.lies.is_empty(), "confirmed, and the page knows nothing of it: {:#?}", self.lies);
         assert_eq!(self.ours, Vec::<String>::new(), "failures of our own");
+        assert_eq!(self.too_many, None, "tabs are left that nobody has");
         assert!(self.held >= checked, "only {} of {} were checked", self.held, self.asked);
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tabvisor::act::{Click, Effect, OptionName, TypeMode};
 use tabvisor::dialog::Answer;
 use tabvisor::{Act, Acted, At, Error, Named, RestartRequest, ScreenshotRequest, Tab, Tabvisor, snapshot};
+use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::task;
 use tokio::time::Instant;
 
@@ -45,7 +46,13 @@ impl Worker {
     async fn open(&mut self) -> Option<Tab> {
         let budget = secs(10);
         let open = self.tabvisor.open(&*self.url).within(budget).into_future();
-        self.tally.call("open", budget, open).await?.ok()
+        let opened = self.tally.call("open", budget, open).await?;
+        if opened.as_ref().is_err_and(|error| error.kind() == "overloaded") {
+            // There is room for several times as many tabs as are worked on.
+            self.tally.too_many(|| format!("{:#?}", self.tabvisor.tabs()));
+            Budget::new(secs(1)).spent().await;
+        }
+        opened.ok()
     }
 
     async fn close(&self, tab: Tab) {
