@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use tabvisor_cdp::budget::Budget;
 use tabvisor_page::content::{Content, Held};
 use tabvisor_page::cookies::{Cookie, NewCookie};
 use tabvisor_page::emulation::Setting;
 use tabvisor_page::observe::{ConsoleMessage, Heard, Level, Request, Response, Uncaught, UrlPattern};
 
-use super::Tab;
+use super::{Tab, Timed};
 use crate::Error;
 
 impl Tab {
@@ -92,7 +91,7 @@ impl Tab {
         Ok(self.tabvisor.supervisor.clear_cookies(self.id, &self.for_action()?).await?)
     }
 
-    fn for_action(&self) -> Result<Budget, Error> {
+    fn for_action(&self) -> Result<Timed, Error> {
         self.tabvisor.budget(self.tabvisor.budgets.action())
     }
 }

@@ -25,7 +25,7 @@ impl State {
             self.hold(myself, run);
             return;
         }
-        let Run { script, budget, reply, permits } = run;
+        let Run { script, budget, asked, reply, permits } = run;
         // A page that is known not to answer says so at once, instead of using up another budget.
         let stuck = *self.tab.stuck.borrow();
         if let Some(stuck) = stuck.filter(|stuck| stuck.proven) {
@@ -33,6 +33,8 @@ impl State {
             return;
         }
         budget.begin();
+        metrics::histogram!("tabvisor_queue_wait_seconds", "kind" => "evaluate")
+            .record(asked.elapsed().as_secs_f64());
         let work =
             evaluate::serve(Arc::clone(&self.tab), self.take_spare(), script, self.clock, budget.clone());
         match leaf::spawn(myself.get_cell(), work).await {
