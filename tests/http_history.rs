@@ -105,6 +105,7 @@ async fn failures_say_what_kind_and_what_came_with_a_status_is_no_failure() {
         (&auth["details"]["class"], &auth["details"]["mayPass"]),
         (&json!("auth_required"), &json!(false))
     );
+    assert_eq!(auth["details"]["challenge"], json!({ "scheme": "basic", "realm": "fixtures" }));
     let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     for (url, class) in [
         (format!("http://{nobody}/"), "refused"),

@@ -45,6 +45,7 @@ mod metrics;
 mod own_script_pays;
 mod recovery;
 mod remote;
+mod reopen;
 mod service;
 mod stalls;
 mod stuck_at_load;

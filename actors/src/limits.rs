@@ -84,6 +84,8 @@ pub struct Care {
     pub recovery: Recovery,
     /// What happens to dialogs that nobody was asked about.
     pub dialogs: Policy,
+    /// Tabs of a browser that was lost come back with it, each under its name on its last good address.
+    pub reopen_tabs: bool,
 }
 
 impl Default for Care {
@@ -92,6 +94,7 @@ impl Default for Care {
             stuck_after: Duration::from_secs(1),
             recovery: Recovery::default(),
             dialogs: Policy::default(),
+            reopen_tabs: false,
         }
     }
 }

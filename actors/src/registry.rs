@@ -39,6 +39,13 @@ pub(crate) struct BrowserHandle {
     pub(crate) window: Arc<Mutex<RestartWindow>>,
 }
 
+/// A tab whose browser was lost, as it was.
+pub(crate) struct Returning {
+    pub(crate) shared: Arc<TabShared>,
+    /// Opened by a call of ours.
+    pub(crate) ours: bool,
+}
+
 /// How many tabs that are gone stay known with their reason.
 const GRAVES: usize = 4096;
 
@@ -46,6 +53,8 @@ pub(crate) struct Registry {
     tabs: DashMap<TabId, TabHandle>,
     browsers: DashMap<BrowserId, BrowserHandle>,
     graves: Mutex<VecDeque<(TabId, Gone)>>,
+    /// Tabs of browsers that were lost, which come back with them.
+    returning: DashMap<TabId, Returning>,
     last_tab: AtomicU64,
     last_browser: AtomicU64,
     /// Counts up whenever a browser is put or removed.
@@ -59,6 +68,7 @@ impl Default for Registry {
             tabs: DashMap::new(),
             browsers: DashMap::new(),
             graves: Mutex::default(),
+            returning: DashMap::new(),
             last_tab: AtomicU64::new(0),
             last_browser: AtomicU64::new(0),
             browser_changes: watch::Sender::new(0),
@@ -127,12 +137,16 @@ impl Registry {
         });
         self.take_out(tab);
         if first {
-            let mut graves = self.graves.lock().unwrap_or_else(PoisonError::into_inner);
-            if graves.len() == GRAVES {
-                graves.pop_front();
-            }
-            graves.push_back((tab.id, why));
+            self.dig(tab.id, why);
         }
+    }
+
+    fn dig(&self, id: TabId, why: Gone) {
+        let mut graves = self.graves.lock().unwrap_or_else(PoisonError::into_inner);
+        if graves.len() == GRAVES {
+            graves.pop_front();
+        }
+        graves.push_back((id, why));
     }
 
     /// Takes out whatever tabs of a browser's epoch are left.
@@ -141,6 +155,38 @@ impl Registry {
         for tab in self.tabs().iter().filter(|tab| of_it(tab)) {
             self.bury(tab, Gone::BrowserLost { epoch, cause: cause.to_owned() });
         }
+    }
+
+    /// A tab whose browser was lost comes back with it.
+    pub(crate) fn expect_back(&self, tab: Returning) {
+        self.returning.insert(tab.shared.id, tab);
+    }
+
+    /// Whatever was to come back with a browser.
+    pub(crate) fn returning_with(&self, browser: BrowserId) -> Vec<Arc<TabShared>> {
+        let of_it = self.returning.iter().filter(|entry| entry.shared.browser.id == browser);
+        let mut tabs: Vec<_> = of_it.map(|entry| Arc::clone(&entry.shared)).collect();
+        tabs.sort_by_key(|tab| tab.id);
+        tabs
+    }
+
+    /// A tab that was to come back: it does now, or nobody wants it any more.
+    pub(crate) fn no_more_expected(&self, id: TabId) -> Option<Returning> {
+        self.returning.remove(&id).map(|(_, tab)| tab)
+    }
+
+    /// A browser does not come back, nor do its tabs.
+    pub(crate) fn none_returns_with(&self, browser: BrowserId) {
+        self.returning.retain(|_, tab| tab.shared.browser.id != browser);
+    }
+
+    /// A tab that was to come back is closed before it did; whether there was one.
+    pub(crate) fn close_before_return(&self, id: TabId) -> bool {
+        let expected = self.no_more_expected(id).is_some();
+        if expected {
+            self.dig(id, Gone::Closed);
+        }
+        expected
     }
 
     /// The tab, or why there is none.

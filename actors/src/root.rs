@@ -118,6 +118,7 @@ impl Actor for Root {
             RootMsg::Remove(id) => {
                 if let Some(slot) = state.browsers.remove(&id) {
                     slot.cell.stop(None);
+                    state.registry.none_returns_with(id);
                     state.registry.remove_browser(id);
                 }
             }
@@ -243,6 +244,7 @@ impl State {
                 Ok(())
             }
             Verdict::Escalate => {
+                self.registry.none_returns_with(id);
                 slot.shared.status.send_replace(BrowserStatus::Failed(StartError::GaveUp(cause.clone())));
                 let why = format!("browser {id} failed too often, last: {cause}");
                 self.registry.give_up(why.clone());

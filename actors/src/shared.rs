@@ -344,8 +344,7 @@ impl TabShared {
 
     /// The same tab on another target: its name, what is known of its page, its refs, its policies
     /// and its counts go on.
-    pub(crate) fn successor(&self, target: String) -> Arc<Self> {
-        let browser = Arc::clone(&self.browser);
+    pub(crate) fn successor(&self, target: String, browser: Arc<BrowserShared>) -> Arc<Self> {
         let fresh = Self::new(self.id, target, self.opener, true, Arc::default(), browser);
         Arc::new(Self {
             dialog_policy: Arc::clone(&self.dialog_policy),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::discovery::{self, Given};
-use tabvisor_cdp::launch::{self, Chromium, LaunchOptions};
+use tabvisor_cdp::launch::{self, Chromium, LaunchOptions, Profile};
 use tabvisor_cdp::link::{DialOptions, Events, KeepAlive, Link, LinkOptions, Purpose, Session};
 
 use crate::browser::TargetInfo;
@@ -32,6 +32,14 @@ impl Source {
         match self {
             Self::Launch(options) => options.stop_grace,
             Self::Attach(_) => Duration::ZERO,
+        }
+    }
+
+    /// A browser that is started again has nothing of what the one before it had stored.
+    pub(crate) fn forgets(&self) -> bool {
+        match self {
+            Self::Launch(options) => matches!(options.profile, Profile::Temporary),
+            Self::Attach(_) => false,
         }
     }
 

@@ -128,13 +128,15 @@ pub struct CareConfig {
     pub recovery: Recovery,
     /// What happens to dialogs that nobody was asked about: hold, accept or dismiss.
     pub dialogs: Policy,
+    /// Tabs of a browser that was lost come back with it, each under its name on its last good address.
+    pub reopen_tabs: bool,
 }
 
 impl Default for CareConfig {
     fn default() -> Self {
-        let Care { stuck_after, recovery, dialogs } = Care::default();
+        let Care { stuck_after, recovery, dialogs, reopen_tabs } = Care::default();
         let stuck_after_ms = u64::try_from(stuck_after.as_millis()).unwrap_or(u64::MAX);
-        Self { stuck_after_ms, recovery, dialogs }
+        Self { stuck_after_ms, recovery, dialogs, reopen_tabs }
     }
 }
 
@@ -142,7 +144,7 @@ impl CareConfig {
     /// As the supervision tree takes it.
     pub fn care(&self) -> Care {
         let stuck_after = Duration::from_millis(self.stuck_after_ms);
-        Care { stuck_after, recovery: self.recovery, dialogs: self.dialogs }
+        Care { stuck_after, recovery: self.recovery, dialogs: self.dialogs, reopen_tabs: self.reopen_tabs }
     }
 }
 

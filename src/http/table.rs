@@ -114,7 +114,9 @@ fn text(error: &TabError) -> String {
         }
         TabError::BadUrl(other) => format!("Navigation blocked: {other}"),
         TabError::Evaluate(error) => script_text(error),
-        TabError::Navigate(NavigateError::Failed { net_error }) => format!("Error: page.goto: {net_error}"),
+        TabError::Navigate(NavigateError::Failed { net_error, .. }) => {
+            format!("Error: page.goto: {net_error}")
+        }
         TabError::StaleRef(stale) => format!("Error: {stale}"),
         TabError::NoDialog(why) => format!("Error: {why}"),
         TabError::File(error) if error.kind() == "timeout" => format!("Error: {error}"),
@@ -235,9 +237,12 @@ fn unsent(api: ApiError, budget: Duration, elapsed: Duration) -> ApiError {
 
 fn navigation_details(api: ApiError, error: &NavigateError) -> ApiError {
     match error {
-        NavigateError::Failed { net_error } => {
+        NavigateError::Failed { net_error, challenge } => {
             let class = LoadFailure::of(net_error);
-            api.detail("netError", net_error).detail("class", class).detail("mayPass", class.may_pass())
+            let api =
+                api.detail("netError", net_error).detail("class", class).detail("mayPass", class.may_pass());
+            // As a login: its answer is `/set/credentials`.
+            challenge.iter().fold(api, |api, challenge| api.detail("challenge", challenge))
         }
         NavigateError::NoDocument { download } => api.detail("download", download),
         NavigateError::TimedOut { budget, elapsed, committed } => api.details(json!({
@@ -370,7 +375,11 @@ mod tests {
             (EvaluateError::Crashed.into(), 500, "crashed"),
             (TabError::Stopping, 503, "stopping"),
             (TabError::Internal("x".into()), 500, "internal"),
-            (NavigateError::Failed { net_error: "net::ERR_FAILED".into() }.into(), 500, "navigation_failed"),
+            (
+                NavigateError::Failed { net_error: "net::ERR_FAILED".into(), challenge: None }.into(),
+                500,
+                "navigation_failed",
+            ),
         ] {
             let (found, body) = answer(error).await;
             assert_eq!((found, body["reason"].as_str().unwrap()), (status, reason));

@@ -214,9 +214,13 @@ fn detail(error: &TabError) -> Value {
         TabError::Evaluate(EvaluateError::TimedOut(expiry) | EvaluateError::Aborted(expiry)) => {
             Value::Object(members(expiry))
         }
-        TabError::Navigate(NavigateError::Failed { net_error }) => {
+        TabError::Navigate(NavigateError::Failed { net_error, challenge }) => {
             let class = LoadFailure::of(net_error);
-            json!({ "net_error": net_error, "class": class, "may_pass": class.may_pass() })
+            let mut detail = json!({ "net_error": net_error, "class": class, "may_pass": class.may_pass() });
+            if let Some(challenge) = challenge {
+                detail["challenge"] = json!(challenge);
+            }
+            detail
         }
         _ => Value::Null,
     }
@@ -298,8 +302,10 @@ mod tests {
         );
         let none = told(NavigateError::NoDocument { download: false }.into(), false);
         assert_eq!(none.observed["navigation"], "no_document");
-        let failed =
-            told(NavigateError::Failed { net_error: "net::ERR_CONNECTION_REFUSED".into() }.into(), false);
+        let failed = told(
+            NavigateError::Failed { net_error: "net::ERR_CONNECTION_REFUSED".into(), challenge: None }.into(),
+            false,
+        );
         let detail = failed.failure.unwrap().detail;
         assert_eq!(
             (failed.status, &detail["net_error"]),

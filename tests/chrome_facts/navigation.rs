@@ -48,7 +48,7 @@ async fn our_navigation_to_a_closed_port_is_a_failure_with_its_name() {
     let tab = running.tabvisor.open(pages.url("/ok")).await.unwrap();
     let refused = "net::ERR_CONNECTION_REFUSED";
     match navigation(tab.navigate(&closed_port().await, secs(20)).await) {
-        NavigateError::Failed { net_error } => assert_eq!(net_error, refused),
+        NavigateError::Failed { net_error, .. } => assert_eq!(net_error, refused),
         other => panic!("{other:?}"),
     }
     // The tab goes on.
@@ -56,7 +56,7 @@ async fn our_navigation_to_a_closed_port_is_a_failure_with_its_name() {
     tab.navigate(&pages.url("/ok"), secs(20)).await.unwrap();
     // An opening that fails leaves no tab.
     let failed = running.tabvisor.open(closed_port().await).await;
-    assert!(matches!(navigation(failed), NavigateError::Failed { net_error } if net_error == refused));
+    assert!(matches!(navigation(failed), NavigateError::Failed { net_error, .. } if net_error == refused));
     support::eventually("one tab is left", || async { (running.tabvisor.tabs().len() == 1).then_some(()) })
         .await;
     running.stop().await;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use tabvisor_cdp::budget::Budget;
-use tabvisor_page::navigate::{self, How, Landed, Move, NavigateError, WaitUntil, http_status};
+use tabvisor_page::navigate::{self, How, Landed, LoadFailure, Move, NavigateError, WaitUntil, http_status};
+use tabvisor_page::observe::Challenged;
+use tokio::sync::watch;
 use url::Url;
 
 use super::{Done, Stage};
@@ -26,6 +28,7 @@ pub(super) async fn navigate(
     let from = tab.browser.downloads.borrow().next();
     let under_way = UnderWay::on(tab);
     let how = How { until, same_site };
+    let challenged = tab.observed().challenged();
     let landed = navigate::navigate(session, url, how, condition, budget).await;
     drop(under_way);
     if let Err(NavigateError::NoDocument { download: true }) = &landed
@@ -33,7 +36,32 @@ pub(super) async fn navigate(
     {
         return Ok(Done::Download(Box::new(download)));
     }
+    let landed = wanted_login(tab, landed, challenged, budget).await;
     arrived(stage, landed, budget).await.map(Done::Landed)
+}
+
+/// Says which login a server wants that shows its document only after one; heard of over another link.
+async fn wanted_login(
+    tab: &TabShared,
+    landed: Result<Landed, NavigateError>,
+    mut challenged: watch::Receiver<Option<Challenged>>,
+    budget: &Budget,
+) -> Result<Landed, NavigateError> {
+    let Err(NavigateError::Failed { net_error, .. }) = &landed else { return landed };
+    if LoadFailure::of(net_error) != LoadFailure::AuthRequired {
+        return landed;
+    }
+    let of_page = async {
+        while challenged.changed().await.is_ok() {
+            let last = challenged.borrow_and_update().clone();
+            if let Some(it) = last.filter(|it| it.frame == tab.target) {
+                return Some(it.challenge);
+            }
+        }
+        None
+    };
+    let challenge = budget.child(NAMED).run(of_page).await.ok().flatten();
+    Err(NavigateError::Failed { net_error: net_error.clone(), challenge })
 }
 
 /// Goes back or forward, or loads again.
@@ -61,7 +89,7 @@ async fn arrived(
     let mut landed = match landed {
         Ok(landed) => landed,
         Err(NavigateError::Link(error)) => return Err(error.into()),
-        Err(NavigateError::Failed { net_error }) if net_error == UNNAMED => {
+        Err(NavigateError::Failed { net_error, .. }) if net_error == UNNAMED => {
             // The name is read from Chromium's error page.
             let mut page = tab.page.subscribe();
             let named =
@@ -69,7 +97,7 @@ async fn arrived(
             let named = budget.child(NAMED).run(named).await;
             let name = named.ok().and_then(Result::ok).and_then(|it| it.state.error.clone());
             let net_error = name.map_or(net_error, |error| error.description);
-            return Err(NavigateError::Failed { net_error }.into());
+            return Err(NavigateError::Failed { net_error, challenge: None }.into());
         }
         Err(other) => return Err(other.into()),
     };

@@ -21,6 +21,8 @@ mod downloads;
 mod opened;
 mod popups;
 mod recover;
+mod reopen;
+mod swap;
 mod tabs;
 mod targets;
 
@@ -34,6 +36,7 @@ use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::launch::Chromium;
 use tabvisor_cdp::link::{Delivery, Event as CdpEvent, Link, Session};
 use tabvisor_cdp::task::{self, Task};
+use tokio::sync::Semaphore;
 
 use crate::error::{StartError, TabError};
 use crate::events::Event;
@@ -41,7 +44,7 @@ use crate::files::Arriving;
 use crate::ids::TabId;
 use crate::leaf::{self, End};
 use crate::recovery::Cause;
-use crate::registry::Registry;
+use crate::registry::{Registry, Returning};
 use crate::restart::RestartWindow;
 use crate::shared::{BrowserFacts, BrowserShared, BrowserStatus, Gone, TabShared};
 use crate::start::{self, Source, Started};
@@ -50,7 +53,8 @@ use crate::tab_supervisor::TabSupervisorMsg;
 use self::recover::Recovering;
 
 pub(crate) use opened::Opened;
-pub(crate) use recover::{Recover, Successor};
+pub(crate) use recover::Recover;
+pub(crate) use swap::Successor;
 pub(crate) use targets::TargetInfo;
 
 /// What Browser takes.
@@ -124,6 +128,8 @@ pub(crate) struct State {
     unlisted: HashSet<TabId>,
     /// What is told once they have theirs.
     facts: Option<BrowserFacts>,
+    /// Whose turn it is to load, of the tabs that come back with this browser.
+    turns: Arc<Semaphore>,
 }
 
 /// What there is while the browser works. Dropping it ends Chromium.
@@ -207,6 +213,7 @@ impl Actor for Browser {
             unwanted: HashSet::new(),
             unlisted: HashSet::new(),
             facts: None,
+            turns: Arc::new(Semaphore::new(reopen::AT_A_TIME)),
         })
     }
 
@@ -362,9 +369,11 @@ impl State {
         let version = &facts.version;
         tracing::info!(browser = %self.shared.id, epoch = %self.shared.epoch, version, pid = facts.pid, "browser ready");
         self.works = Some(Works { root: root.clone(), chromium, link, arriving, _exit: exit, pump: None });
+        let back = self.go_on(myself, &there).await;
         for info in there {
             self.attached(myself, info, None).await;
         }
+        self.reopen(myself, back).await;
         self.unlisted.extend(self.tabs.keys());
         let pump = task::spawn({
             let myself = myself.clone();
@@ -410,6 +419,11 @@ impl State {
         let epoch = self.shared.epoch;
         self.shared.status.send_replace(BrowserStatus::Lost { cause: cause.to_owned() });
         for (_, tab) in self.tabs.drain() {
+            // Nobody has got the name of one that was still being opened.
+            let handed_over = !self.opening.contains_key(&tab.shared.id);
+            if handed_over && reopen::comes_back(&tab.shared, tab.ours, &self.source) {
+                self.registry.expect_back(Returning { shared: Arc::clone(&tab.shared), ours: tab.ours });
+            }
             self.registry.bury(&tab.shared, Gone::BrowserLost { epoch, cause: cause.to_owned() });
         }
         metrics::counter!("tabvisor_crashes_total", "what" => "browser").increment(1);

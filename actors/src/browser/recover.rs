@@ -1,21 +1,15 @@
-//! Bringing tabs back: who may, who hears of it, and the change of a tab's target.
+//! Bringing tabs back: who may, and who hears of it.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use ractor::{Actor, ActorRef, RpcReplyPort, SupervisionEvent};
-use serde::Deserialize;
-use serde_json::json;
+use ractor::{ActorRef, RpcReplyPort, SupervisionEvent};
 use tabvisor_cdp::budget::Budget;
-use tabvisor_cdp::error::CdpError;
-use tabvisor_cdp::task;
-use tokio::sync::oneshot;
 use tokio::time::Instant;
 use url::Url;
 
-use super::tabs::CREATE;
-use super::{BrowserMsg, Job, State, Tab};
+use super::{BrowserMsg, Job, State};
 use crate::error::TabError;
 use crate::events::Event;
 use crate::ids::TabId;
@@ -25,7 +19,6 @@ use crate::limits::Recovery;
 use crate::recovery::{self, Cause, Ground, LastRecovery, Plan, Recovered, Rung};
 use crate::restart::Verdict;
 use crate::shared::{Gone, TabShared};
-use crate::tab_supervisor::{TabSupervisor, TabSupervisorArgs};
 
 /// The answer to who asked for a recovery.
 pub(crate) type RecoverReply = Result<Recovered, TabError>;
@@ -44,18 +37,15 @@ pub(crate) struct Recover {
     pub(crate) reply: Option<RpcReplyPort<RecoverReply>>,
 }
 
-/// Whoever waits for the successor of a target.
-pub(crate) type Successor = oneshot::Sender<Arc<TabShared>>;
-
 /// A recovery at work.
 pub(super) struct Recovering {
-    tab: TabId,
-    cause: Cause,
-    reply: Option<RpcReplyPort<RecoverReply>>,
+    pub(super) tab: TabId,
+    pub(super) cause: Cause,
+    pub(super) reply: Option<RpcReplyPort<RecoverReply>>,
 }
 
 /// How long a recovery may take that nobody asked for.
-const BY_ITSELF: Duration = Duration::from_secs(20);
+pub(super) const BY_ITSELF: Duration = Duration::from_secs(20);
 
 impl State {
     pub(super) async fn recover(&mut self, myself: &ActorRef<BrowserMsg>, call: Recover) {
@@ -107,13 +97,16 @@ impl State {
             }
             _ => Err(TabError::Internal("the recovery was killed".into())),
         };
-        if let Some(tab) = self.tabs.get(&id) {
-            tab.shared.recovering.send_replace(false);
+        let tab = self.tabs.get(&id).map(|tab| Arc::clone(&tab.shared));
+        // One that was to come back with this browser, and cannot, is in no table any more.
+        let expected = self.registry.no_more_expected(id).map(|tab| tab.shared);
+        if let Some(tab) = tab.or(expected) {
+            tab.recovering.send_replace(false);
             let (last, event) = match &outcome {
                 Ok(recovered) => {
                     count(recovered);
                     if recovered.rung >= Rung::Renderer {
-                        tab.shared.restarts.fetch_add(1, Ordering::Relaxed);
+                        tab.restarts.fetch_add(1, Ordering::Relaxed);
                     }
                     (LastRecovery::Recovered(recovered.clone()), Event::TabRecovered(recovered.clone()))
                 }
@@ -130,7 +123,7 @@ impl State {
                     (LastRecovery::Failed { cause, tried, why }, event)
                 }
             };
-            *tab.shared.last_recovery.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
+            *tab.last_recovery.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
             self.shared.events.publish(event);
         }
         if let Some(reply) = reply {
@@ -172,101 +165,6 @@ impl State {
         let call = Recover { tab: id, cause, rung: None, last: Rung::Target, url: None, budget, reply: None };
         self.recover(myself, call).await;
     }
-
-    /// Makes a target in which a tab goes on. Until it is known which one that is, the announcements of
-    /// new targets wait.
-    pub(super) async fn replace(&mut self, myself: &ActorRef<BrowserMsg>, id: TabId, tell: Successor) {
-        let (Some(tab), Some(works)) = (self.tabs.get(&id), &self.works) else { return };
-        let (root, context, budget) = (works.root.clone(), tab.context.clone(), Budget::new(CREATE));
-        let work = async move {
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct Created {
-                target_id: String,
-            }
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct Contexts {
-                browser_context_ids: Vec<String>,
-            }
-            let mut params = json!({ "url": "about:blank" });
-            // The one that a browser begins with has a name, too, but may not be asked for by it.
-            if let Some(context) = context {
-                let known: Contexts = root.call_as("Target.getBrowserContexts", json!({}), &budget).await?;
-                if known.browser_context_ids.contains(&context) {
-                    params["browserContextId"] = context.into();
-                }
-            }
-            let created: Created = root.call_as("Target.createTarget", params, &budget).await?;
-            Ok::<_, CdpError>(created.target_id)
-        };
-        if let Ok(job) = leaf::spawn(myself.get_cell(), work).await {
-            self.jobs.insert(job.get_id(), Job::Replace(id, tell));
-        }
-    }
-
-    /// The new target is there.
-    pub(super) async fn replaced(
-        &mut self,
-        myself: &ActorRef<BrowserMsg>,
-        id: TabId,
-        tell: Successor,
-        event: SupervisionEvent,
-    ) {
-        match leaf::end::<Result<String, CdpError>>(event) {
-            Some(End::Done(Ok(target))) => self.swap(myself, id, target, tell).await,
-            other => tracing::warn!(tab = %id, ?other, "no target for a tab to go on in"),
-        }
-        if self.jobs.values().any(|job| matches!(job, Job::Replace(..))) {
-            return;
-        }
-        for (info, session) in std::mem::take(&mut self.held_back) {
-            self.attached(myself, info, session).await;
-        }
-    }
-
-    /// From here on the tab is the new target; the old one is closed and speaks for it no more.
-    async fn swap(&mut self, myself: &ActorRef<BrowserMsg>, id: TabId, target: String, tell: Successor) {
-        let Some(works) = &self.works else { return };
-        if !self.tabs.contains_key(&id) || tell.is_closed() {
-            // Its tab was closed meanwhile, or nobody waits for it any more.
-            self.held_back.retain(|(info, _)| info.target_id != target);
-            self.unwanted.insert(target.clone());
-            works.root.cast("Target.closeTarget", json!({ "targetId": target }));
-            return;
-        }
-        let Some(old) = self.tabs.remove(&id) else { return };
-        let shared = old.shared.successor(target.clone());
-        let args = TabSupervisorArgs {
-            tab: Arc::clone(&shared),
-            registry: Arc::clone(&self.registry),
-            browser: myself.clone(),
-        };
-        old.shared.gone.send_replace(Some(Gone::Restarted));
-        self.by_target.remove(&old.shared.target);
-        old.supervisor.stop(None);
-        works.root.cast("Target.closeTarget", json!({ "targetId": old.shared.target }));
-        let supervisor = match Actor::spawn_linked(None, TabSupervisor, args, myself.get_cell()).await {
-            Ok((supervisor, _)) => supervisor,
-            Err(error) => {
-                self.registry.bury(&shared, Gone::Lost { cause: error.to_string() });
-                return;
-            }
-        };
-        self.by_target.insert(target, id);
-        self.successors.insert(id, tell);
-        let watching = task::spawn(recovery::watch(Arc::clone(&shared), myself.clone()));
-        let tab = Tab {
-            shared,
-            supervisor,
-            paused: None,
-            releasing: None,
-            listening: false,
-            _watching: watching,
-            ..old
-        };
-        self.tabs.insert(id, tab);
-    }
 }
 
 fn refuse(reply: Option<RpcReplyPort<RecoverReply>>, error: TabError) {
@@ -277,13 +175,13 @@ fn refuse(reply: Option<RpcReplyPort<RecoverReply>>, error: TabError) {
 
 /// The last address that was loaded well; of a page that never told anything of itself, the one that
 /// the browser names.
-fn shown(tab: &TabShared) -> Option<Url> {
+pub(super) fn shown(tab: &TabShared) -> Option<Url> {
     let page = tab.page.borrow();
     let url = page.last_good.as_ref().map_or(&page.state.url, |good| &good.url);
     Url::parse(url).ok()
 }
 
-fn blank() -> Url {
+pub(super) fn blank() -> Url {
     #[expect(clippy::expect_used, reason = "a constant")]
     Url::parse("about:blank").expect("an address")
 }

@@ -85,7 +85,7 @@ impl State {
         }
         let Some(reply) = self.opening.remove(&id) else { return };
         // If nobody is there to take it, it is dropped and closes its tab.
-        let _ = reply.send(Ok(Opened::new(id, myself.clone())));
+        let _ = reply.send(Ok(Opened::new(id, myself.clone(), Arc::clone(&self.registry))));
     }
 
     pub(super) fn full(&self, opening: usize) -> Option<TabError> {

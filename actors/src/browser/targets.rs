@@ -23,6 +23,18 @@ use crate::tab_supervisor::{TabSupervisor, TabSupervisorArgs};
 /// How long a page that waits at its birth gets to say that it runs.
 const RELEASE: Duration = Duration::from_secs(10);
 
+/// How a tab sits in the table, besides what it shares.
+pub(super) struct Seat {
+    /// The tab at the top of those that opened each other.
+    pub(super) family: TabId,
+    /// Opened by a call of ours.
+    pub(super) ours: bool,
+    /// The browser context of its target, where that is known.
+    pub(super) context: Option<String>,
+    /// The session on which its page waits at its birth.
+    pub(super) paused: Option<String>,
+}
+
 impl State {
     /// Gives a page target its tab and supervisor; the same one if it has them already, since a
     /// target of ours is announced both by event and by reply.
@@ -62,6 +74,20 @@ impl State {
         if let Some(info) = info {
             shared.announced(&info.url, &info.title);
         }
+        let context = info.and_then(|info| info.browser_context_id.clone());
+        self.seat(myself, shared, Seat { family, ours: false, context, paused }).await?;
+        let (browser, epoch) = (self.shared.id, self.shared.epoch);
+        self.shared.events.publish(Event::TabOpened { tab: id, browser, epoch, opener });
+        Ok(id)
+    }
+
+    /// Gives a tab its supervisor and its place in the table.
+    pub(super) async fn seat(
+        &mut self,
+        myself: &ActorRef<BrowserMsg>,
+        shared: Arc<TabShared>,
+        seat: Seat,
+    ) -> Result<(), TabError> {
         let args = TabSupervisorArgs {
             tab: Arc::clone(&shared),
             registry: Arc::clone(&self.registry),
@@ -69,25 +95,24 @@ impl State {
         };
         let spawned = Actor::spawn_linked(None, TabSupervisor, args, myself.get_cell()).await;
         let (supervisor, _) = spawned.map_err(|error| TabError::Internal(error.to_string()))?;
-        self.by_target.insert(target, id);
+        self.by_target.insert(shared.target.clone(), shared.id);
         let watching = task::spawn(recovery::watch(Arc::clone(&shared), myself.clone()));
+        let Seat { family, ours, context, paused } = seat;
         let tab = Tab {
-            shared,
+            shared: Arc::clone(&shared),
             supervisor,
             paused,
             releasing: None,
-            ours: false,
+            ours,
             family,
             listening: false,
-            context: info.and_then(|info| info.browser_context_id.clone()),
+            context,
             recoveries: RestartWindow::new(Intensity::RECOVERY),
             pause: None,
             _watching: watching,
         };
-        self.tabs.insert(id, tab);
-        let (browser, epoch) = (self.shared.id, self.shared.epoch);
-        self.shared.events.publish(Event::TabOpened { tab: id, browser, epoch, opener });
-        Ok(id)
+        self.tabs.insert(shared.id, tab);
+        Ok(())
     }
 
     /// A tab's watcher listens: lets its page run, if it waits at its birth, and hands it over.

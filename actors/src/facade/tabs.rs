@@ -160,6 +160,9 @@ impl Supervisor {
     /// # Errors
     /// Unknown or closed tabs, and whatever ends a call.
     pub async fn close(&self, tab: TabId, budget: &Budget) -> Result<(), TabError> {
+        if self.inner.registry.close_before_return(tab) {
+            return Ok(());
+        }
         self.ask_browser(tab, budget, |budget, reply| BrowserMsg::Close(tab, budget, reply)).await
     }
 

@@ -142,7 +142,7 @@ impl Ground {
                 Rung::Dialog => self.dialog(budget).await,
                 Rung::Terminate => self.terminate(budget).await,
                 Rung::StopLoading => self.stop_loading(budget).await,
-                Rung::Renderer | Rung::Target => self.renderer(generation, url, budget).await,
+                Rung::Renderer | Rung::Target | Rung::Browser => self.renderer(generation, url, budget).await,
             }
         };
         tokio::select! {

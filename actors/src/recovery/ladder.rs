@@ -126,7 +126,7 @@ fn can_help(rung: Rung, facts: Facts) -> bool {
         Rung::Dialog => facts.dialog && !facts.crashed,
         Rung::Terminate => facts.interruptible && !facts.crashed,
         Rung::StopLoading => facts.loading && !facts.crashed,
-        Rung::Renderer | Rung::Target => true,
+        Rung::Renderer | Rung::Target | Rung::Browser => true,
     }
 }
 
@@ -135,7 +135,7 @@ fn weight(rung: Rung) -> u32 {
     match rung {
         Rung::Dialog | Rung::StopLoading => 1,
         Rung::Terminate => 2,
-        Rung::Renderer | Rung::Target => 6,
+        Rung::Renderer | Rung::Target | Rung::Browser => 6,
     }
 }
 

@@ -21,10 +21,12 @@
 //! | `ladder` | which rung comes when: pure |
 //! | `climb` | the leaf: does what the ladder says |
 //! | `rungs` | what each rung does |
+//! | `reopen` | the leaf for the tabs of a browser that was lost |
 //! | `trouble` | tells Browser of a tab that is in need |
 
 mod climb;
 mod ladder;
+mod reopen;
 mod rungs;
 mod trouble;
 
@@ -33,6 +35,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::TabId;
 
 pub(crate) use climb::{Ground, Plan, climb};
+pub(crate) use reopen::{Return, reopen};
 pub(crate) use trouble::{trouble, watch};
 
 /// A way to bring a tab back, mildest first.
@@ -49,6 +52,9 @@ pub enum Rung {
     Renderer,
     /// Load the address in a new target; the tab keeps its name.
     Target,
+    /// Load the address in the browser that was started after the tab's own was lost. It cannot be asked
+    /// for: it is what `reopen_tabs` does.
+    Browser,
 }
 
 /// Why a tab was brought back.
@@ -61,6 +67,8 @@ pub enum Cause {
     Stuck,
     /// Its renderer died.
     Crashed,
+    /// Its browser was lost.
+    BrowserLost,
 }
 
 /// What a recovery cost.
@@ -87,6 +95,8 @@ pub enum Lost {
     History,
     /// The bond to the page that opened it.
     Opener,
+    /// Cookies and all that its browser had stored, whose profile was temporary or is not ours.
+    Storage,
 }
 
 /// How to bring a tab back.
@@ -161,10 +171,11 @@ impl Rung {
             Self::StopLoading => "stop_loading",
             Self::Renderer => "renderer",
             Self::Target => "target",
+            Self::Browser => "browser",
         }
     }
 
-    /// All of them, mildest first.
+    /// All that can be asked for, mildest first.
     pub const ALL: [Self; 5] =
         [Self::Dialog, Self::Terminate, Self::StopLoading, Self::Renderer, Self::Target];
 
@@ -181,6 +192,7 @@ impl Cause {
             Self::Operator => "operator",
             Self::Stuck => "stuck",
             Self::Crashed => "crashed",
+            Self::BrowserLost => "browser_lost",
         }
     }
 }

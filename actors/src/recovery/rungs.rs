@@ -145,11 +145,15 @@ impl Ground {
             lost.push(Lost::Opener);
         }
         self.tab = successor;
-        let freed = match self.control() {
+        Step { freed: self.load_there(url, budget).await, ours: true, lost }
+    }
+
+    /// On the tab's new target.
+    pub(super) async fn load_there(&self, url: &Url, budget: &Budget) -> bool {
+        match self.control() {
             Some(control) => self.load(&control, url, budget).await,
             None => false,
-        };
-        Step { freed, ours: true, lost }
+        }
     }
 
     /// Loads the address, and says whether the page is usable then: one that failed to load is, as

@@ -224,7 +224,9 @@ async fn a_failed_navigation_is_a_failure_and_an_opening_that_fails_leaves_no_ta
     let tab = world.open().await;
     world.fake.on("Page.navigate").times(1).act(Act::FailLoad("net::ERR_CONNECTION_REFUSED".into()));
     let failed = world.supervisor.navigate(tab, "http://fake.test/", WaitUntil::Load, &budget(5000)).await;
-    let Err(TabError::Navigate(NavigateError::Failed { net_error })) = failed else { panic!("{failed:?}") };
+    let Err(TabError::Navigate(NavigateError::Failed { net_error, .. })) = failed else {
+        panic!("{failed:?}")
+    };
     assert_eq!(net_error, "net::ERR_CONNECTION_REFUSED");
     world.fake.on("Page.navigate").times(1).act(Act::Occupy(Kind::Loading));
     let mut events = world.supervisor.subscribe();

@@ -23,6 +23,7 @@ use tabvisor_cdp::link::{Delivery, Event, Events, Reply, Session};
 use crate::condition::Condition;
 use crate::dialog::Dialog;
 use crate::isolated;
+use crate::observe::Challenge;
 
 pub use address::{BadUrl, check_url};
 pub use failure::LoadFailure;
@@ -60,10 +61,12 @@ pub struct Landed {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NavigateError {
     /// The load failed.
-    #[error("the page could not be loaded: {net_error}")]
+    #[error("the page could not be loaded: {net_error}{}", wants(challenge.as_ref()))]
     Failed {
         /// Chromium's name for it, e.g. `net::ERR_CONNECTION_REFUSED`.
         net_error: String,
+        /// The login that the server wants, where it said so.
+        challenge: Option<Challenge>,
     },
     /// The answer was no document: a download or "204 No Content". The page is unchanged.
     #[error("the address gave no document ({}); the page is unchanged", if *.download { "a download" } else { "no content, or it was stopped" })]
@@ -128,6 +131,11 @@ const EVENTS: &[&str] = &[
     "Page.javascriptDialogOpening",
     "Page.javascriptDialogClosed",
 ];
+
+/// What is said besides of a server that wants a login.
+fn wants(challenge: Option<&Challenge>) -> String {
+    challenge.map_or_else(String::new, |challenge| format!(" (the server wants {challenge})"))
+}
 
 #[derive(Deserialize)]
 struct FrameNavigated {

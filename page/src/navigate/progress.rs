@@ -72,7 +72,7 @@ impl Progress {
             Some(text) if text == "net::ERR_ABORTED" => {
                 return Err(NavigateError::NoDocument { download: reply.is_download });
             }
-            Some(net_error) => return Err(NavigateError::Failed { net_error }),
+            Some(net_error) => return Err(NavigateError::Failed { net_error, challenge: None }),
             None => {}
         }
         self.loader = reply.loader_id;
@@ -198,7 +198,7 @@ impl Progress {
             return Ok(());
         };
         if frame.unreachable_url.is_some() {
-            return Err(NavigateError::Failed { net_error: "net::ERR_FAILED".into() });
+            return Err(NavigateError::Failed { net_error: "net::ERR_FAILED".into(), challenge: None });
         }
         // A page may go on at once; where it is now is what the caller wants to know.
         if *loader == frame.loader_id || self.landed.is_some() {
@@ -328,7 +328,9 @@ mod tests {
     #[test]
     fn failures_hide_in_successful_replies() {
         let failed = progress(WaitUntil::Load).on_reply(r#"{"errorText":"net::ERR_CONNECTION_REFUSED"}"#);
-        assert!(matches!(failed, Err(NavigateError::Failed { net_error }) if net_error.ends_with("REFUSED")));
+        assert!(
+            matches!(failed, Err(NavigateError::Failed { net_error, .. }) if net_error.ends_with("REFUSED"))
+        );
         let download =
             progress(WaitUntil::Load).on_reply(r#"{"errorText":"net::ERR_ABORTED","isDownload":true}"#);
         assert!(matches!(download, Err(NavigateError::NoDocument { download: true })));

@@ -1,5 +1,8 @@
 //! What a tab's page has said, as far as it is kept. Pure.
 
+use tokio::sync::watch;
+
+use super::challenge::{Challenged, challenged};
 use super::console::{ConsoleMessage, Level, Uncaught};
 use super::requests::{Request, Requests};
 use super::ring::{Heard, Ring};
@@ -11,6 +14,8 @@ pub struct Observations {
     errors: Ring<Uncaught>,
     requests: Requests,
     gaps: u64,
+    /// The last login that a server wanted before it would show a document.
+    challenged: watch::Sender<Option<Challenged>>,
 }
 
 /// Rows that are kept.
@@ -32,6 +37,7 @@ impl Default for Observations {
             errors: Ring::new(ERRORS),
             requests: Requests::default(),
             gaps: 0,
+            challenged: watch::Sender::new(None),
         }
     }
 }
@@ -60,6 +66,11 @@ impl Observations {
                 true
             }
             _ => {
+                if method == "Network.responseReceived"
+                    && let Some(challenged) = challenged(params)
+                {
+                    self.challenged.send_replace(Some(challenged));
+                }
                 self.requests.on(method, params);
                 false
             }
@@ -79,6 +90,11 @@ impl Observations {
     pub fn interrupted(&mut self) {
         self.gaps += 1;
         self.requests.interrupted();
+    }
+
+    /// The last login that a server wanted before it would show a document.
+    pub fn challenged(&self) -> watch::Receiver<Option<Challenged>> {
+        self.challenged.subscribe()
     }
 
     /// Console messages of at least this level.
