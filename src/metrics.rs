@@ -177,7 +177,7 @@ pub const METRICS: &[Metric] = &[
     counter(
         "tabvisor_tab_restarts_total",
         "Tabs that were brought back, by the rung that did it.",
-        &[("cause", &["operator", "stuck", "crashed"]), RUNG],
+        &[("cause", &["operator", "stuck", "crashed", "browser_lost"]), RUNG],
     ),
     seconds("tabvisor_tab_recovery_seconds", "How long bringing a tab back took.", &[RUNG]),
     counter(
@@ -258,5 +258,35 @@ pub(crate) fn overrun(budget: &Budget, surface: &'static str) {
     if let Some(over) = budget.elapsed().checked_sub(budget.total()).filter(|over| !over.is_zero()) {
         metrics::histogram!("tabvisor_budget_overrun_seconds", "surface" => surface)
             .record(over.as_secs_f64());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test: a panic is its way to fail")]
+    use super::*;
+    use tabvisor_actors::TabState;
+    use tabvisor_actors::recovery::Rung;
+
+    fn words(metric: &str, label: &str) -> &'static [&'static str] {
+        let metric = METRICS.iter().find(|it| it.name == metric).unwrap();
+        metric.labels.iter().find(|(name, _)| *name == label).unwrap().1
+    }
+
+    #[test]
+    fn names_are_as_prometheus_wants_them_and_none_comes_twice() {
+        for (place, Metric { name, kind, unit, help, .. }) in METRICS.iter().enumerate() {
+            assert!(name.starts_with("tabvisor_") && help.ends_with('.'), "{name}");
+            assert_eq!(*kind == Kind::Counter, name.ends_with("_total"), "{name}");
+            assert_eq!(*unit == Unit::Seconds, name.ends_with("_seconds"), "{name}");
+            assert!(METRICS[..place].iter().all(|before| before.name != *name), "{name}");
+        }
+    }
+
+    #[test]
+    fn sets_that_the_crates_know_are_told_whole() {
+        assert_eq!(words("tabvisor_tabs", "state"), TabState::ALL.map(TabState::name));
+        let rungs = words("tabvisor_tab_restarts_total", "rung");
+        assert_eq!(rungs[..Rung::ALL.len()], Rung::ALL.map(Rung::name));
     }
 }

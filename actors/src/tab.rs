@@ -35,6 +35,7 @@ use tabvisor_page::frame_sessions::{FrameChange, FrameSessions};
 use tabvisor_page::state::{self, PageState, Watching};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
+use tracing::{Instrument, Span};
 
 use crate::action::{self, Action, Done, Stage};
 use crate::dial;
@@ -70,6 +71,8 @@ pub(crate) struct Act {
     pub(crate) budget: Budget,
     /// When it was put into the mailbox.
     pub(crate) asked: Instant,
+    /// The span of its caller, which goes on in the work.
+    pub(crate) span: Span,
     pub(crate) reply: RpcReplyPort<ActionReply>,
     pub(crate) permit: OwnedSemaphorePermit,
 }
@@ -308,9 +311,9 @@ impl State {
         }
         let stage = Stage { tab: Arc::clone(&self.tab), session: session.clone(), frames: frames.clone() };
         while let Some(Waiting { act, .. }) = self.queue.start_next() {
-            let Act { action, budget, asked, reply, permit } = act;
+            let Act { action, budget, asked, span, reply, permit } = act;
             let (name, lets_pass) = (action.name(), action.lets_pass());
-            let work = action::perform(stage.clone(), action, budget.clone());
+            let work = action::perform(stage.clone(), action, budget.clone()).instrument(span);
             let error = match (budget.check(), reply.is_closed()) {
                 (Err(spent), _) => {
                     Some(TabError::Budget { spent, doing: "waiting for its turn", sent: false })

@@ -30,6 +30,7 @@ use tabvisor_page::clock::PageClock;
 use tabvisor_page::evaluate::{Answered, EvaluateLink, Script, Value};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
+use tracing::Span;
 
 use crate::error::TabError;
 use crate::events::Event;
@@ -66,6 +67,8 @@ pub(crate) struct Run {
     pub(crate) budget: Budget,
     /// When it was put into the mailbox.
     pub(crate) asked: Instant,
+    /// The span of its caller, which goes on in the work.
+    pub(crate) span: Span,
     pub(crate) reply: RpcReplyPort<EvaluateReply>,
     pub(crate) permits: [OwnedSemaphorePermit; 2],
 }

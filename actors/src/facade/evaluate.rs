@@ -208,6 +208,7 @@ impl Supervisor {
                     script,
                     budget: run_budget,
                     asked: Instant::now(),
+                    span: tracing::Span::current(),
                     reply,
                     permits,
                 }))

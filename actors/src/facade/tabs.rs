@@ -203,9 +203,11 @@ impl Supervisor {
         for again in [true, false] {
             let limits = &handle.shared.browser.limits;
             let permit = permit(&handle.shared.actions, "limits.actions_per_tab", limits.actions_per_tab)?;
-            let (action, work, asked) = (action.clone(), budget.clone(), Instant::now());
+            let (action, work) = (action.clone(), budget.clone());
+            let (asked, span) = (Instant::now(), tracing::Span::current());
             let _ = handle.evaluates.cast(EvaluatesMsg::WorkWaits);
-            let act = |reply| TabMsg::Act(Box::new(tab::Act { action, budget: work, asked, reply, permit }));
+            let act =
+                |reply| TabMsg::Act(Box::new(tab::Act { action, budget: work, asked, span, reply, permit }));
             match ask(&handle.tab, &budget, act).await {
                 Ok(Ok(Done::NotStarted)) if !again => break,
                 Ok(Ok(Done::NotStarted)) | Err(Unanswered::NotSent) if again => {
