@@ -87,6 +87,7 @@ fn assert_told(text: &str, samples: &[Sample]) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[expect(clippy::too_many_lines, reason = "one run, whose counts are read at its end")]
 async fn what_was_done_is_counted_in_closed_sets_of_words() {
     let (home, pages) = (Home::new(), Pages::start().await);
     let mut service = home.serve(&[]).await;

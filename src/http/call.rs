@@ -155,12 +155,8 @@ pub(super) async fn run<T>(
 ) -> T {
     let tab = tab.map(tracing::field::display);
     let span = tracing::info_span!("request", action, tab, budget_ms = budget.left_ms());
-    let timed = async {
-        let done = work.await;
-        tracing::debug!(left_ms = budget.left_ms(), "answered");
-        done
-    };
-    let done = timed.instrument(span).await;
+    let done = work.instrument(span.clone()).await;
+    span.in_scope(|| tracing::debug!(left_ms = budget.left_ms(), "answered"));
     crate::metrics::overrun(budget, "http");
     done
 }

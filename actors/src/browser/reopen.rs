@@ -18,7 +18,7 @@ use crate::start::Source;
 /// How many tabs load at a time.
 pub(super) const AT_A_TIME: usize = 4;
 /// How long all of them may take together: the pages of a hundred tabs, each slow.
-const ALL: Duration = Duration::from_secs(120);
+const ALL: Duration = Duration::from_mins(2);
 
 /// Whether a tab comes back: what callers opened does, and in a browser of our own also what its pages
 /// opened, but not the empty tab that each browser begins with.
