@@ -8,7 +8,7 @@ use support::stage::Stage;
 use support::{Running, int, kind, ms, processes, raw, secs};
 use tabvisor::act::Viewport;
 use tabvisor::events::{Event, Item, Subscription};
-use tabvisor::{Act, Lost, Recovered, RestartRequest, Rung, Tab, TabState};
+use tabvisor::{Act, BlockedBy, Lost, Recovered, RestartRequest, Rung, Tab, TabState};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::task::{self, Task};
 
@@ -197,6 +197,9 @@ async fn out_of_a_stopped_renderer_by_killing_it() {
         processes::renderer_of(&raw::address(&scene.running), &scene.tab.row().unwrap().target_id).await;
     processes::signal(pid, Signal::STOP);
     let target = scene.tab.row().unwrap().target_id;
+    assert_eq!(kind(&scene.tab.evaluate("1").within(ms(500)).await), "timeout");
+    let reason = support::eventually("it is stuck", || async { scene.tab.row().unwrap().stuck_by }).await;
+    assert_eq!(reason, BlockedBy::Stopped);
     let recovered = scene.restart().await;
     assert_eq!(scene.tab.row().unwrap().target_id, target, "the target stays");
     scene.usable(&recovered, Rung::Renderer).await;

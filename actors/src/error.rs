@@ -509,6 +509,7 @@ fn reason_words(reason: BlockedBy) -> &'static str {
     match reason {
         BlockedBy::Script => "a script holds it",
         BlockedBy::Evaluate => "another evaluate holds it",
+        BlockedBy::Stopped => "the process of its renderer is stopped",
         BlockedBy::Native => "something holds it that script termination cannot reach",
         BlockedBy::Navigation => "a navigation is under way",
         BlockedBy::Unknown => "it is not known what holds it",

@@ -216,6 +216,7 @@ async fn dial(tab: Arc<TabShared>, again: bool) -> Result<Dialled, CdpError> {
     let at_birth = tab.confirms && !again;
     let patience = budget.child(if at_birth { CONFIRM } else { CONFIRM_PERHAPS });
     let (seen, emulation) = (Arc::clone(&tab.observed), Arc::clone(&tab.emulation));
-    let watching = Watching::set_up(&link, session, again, seen, emulation, &patience).await?;
+    let policy = Arc::clone(&tab.browser.policy);
+    let watching = Watching::set_up(&link, session, again, seen, emulation, policy, &patience).await?;
     Ok(Dialled { link, watching })
 }

@@ -24,6 +24,7 @@ use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef, RpcReplyPort, Super
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::link::DialOptions;
 use tabvisor_cdp::task::{self, Task};
+use tabvisor_page::navigate::NavigationPolicy;
 use tokio::time::Instant;
 
 use crate::browser::{Browser, BrowserArgs, BrowserDown};
@@ -48,6 +49,8 @@ pub struct BrowserSpec {
     pub care: Care,
     /// Where files of callers may be.
     pub files: Arc<Folders>,
+    /// Where its pages may be.
+    pub policy: Arc<NavigationPolicy>,
     /// How it is dialled.
     pub dial: DialOptions,
     /// How often it may be restarted.
@@ -182,7 +185,8 @@ impl State {
     ) -> Result<Arc<BrowserShared>, StartError> {
         let (limits, dial) = (Arc::clone(&spec.limits), spec.dial.clone());
         let files = Arc::clone(&spec.files);
-        let shared = BrowserShared::new(id, epoch, limits, spec.care, files, self.events.clone(), dial);
+        let (policy, events) = (Arc::clone(&spec.policy), self.events.clone());
+        let shared = BrowserShared::new(id, epoch, limits, spec.care, files, policy, events, dial);
         let args = BrowserArgs {
             shared: Arc::clone(&shared),
             registry: Arc::clone(&self.registry),

@@ -15,6 +15,7 @@ use tabvisor_page::condition::Condition;
 use tabvisor_page::dialog::{DialogRecord, Policy};
 use tabvisor_page::emulation::Emulation;
 use tabvisor_page::evaluate::{BlockedBy, ScriptCounts};
+use tabvisor_page::navigate::NavigationPolicy;
 use tabvisor_page::observe::{Observations, Observing};
 use tabvisor_page::refs::{FrameId, Ref, StaleReason, StaleRef};
 use tabvisor_page::snapshot::Memory;
@@ -40,6 +41,8 @@ pub(crate) struct BrowserShared {
     pub(crate) care: Care,
     /// Where files of callers may be.
     pub(crate) files: Arc<Folders>,
+    /// Where its pages may be.
+    pub(crate) policy: Arc<NavigationPolicy>,
     /// Written by Browser; calls take from it what they have waited for.
     pub(crate) downloads: watch::Sender<Downloads>,
     pub(crate) events: EventBus,
@@ -114,12 +117,14 @@ impl BrowserFacts {
 }
 
 impl BrowserShared {
+    #[expect(clippy::too_many_arguments, reason = "each is a thing of its own, and there is one caller")]
     pub(crate) fn new(
         id: BrowserId,
         epoch: Epoch,
         limits: Arc<Limits>,
         care: Care,
         files: Arc<Folders>,
+        policy: Arc<NavigationPolicy>,
         events: EventBus,
         dial: DialOptions,
     ) -> Arc<Self> {
@@ -132,6 +137,7 @@ impl BrowserShared {
             limits,
             care,
             files,
+            policy,
             downloads: watch::Sender::default(),
             events,
             dial: DialCell(Mutex::new(dial)),
@@ -253,7 +259,7 @@ impl Stuck {
                 "its script has to end, terminate it or restart the tab"
             }
             BlockedBy::Navigation => "it ends with its budget",
-            BlockedBy::Native | BlockedBy::Unknown => "restart the tab",
+            BlockedBy::Native | BlockedBy::Stopped | BlockedBy::Unknown => "restart the tab",
         };
         TabError::Stuck { tab, reason: self.reason, since: self.since.elapsed(), way_out }
     }
@@ -322,7 +328,7 @@ impl TabShared {
             dialogs: Arc::default(),
             observing: watch::Sender::new(None),
             observed: Arc::default(),
-            emulation: Arc::default(),
+            emulation: Arc::new(Mutex::new(Emulation::checking(!browser.policy.is_open()))),
             wiring: watch::Sender::new(0),
             evaluates: Arc::new(Semaphore::new(browser.limits.evaluates_per_tab)),
             actions: Arc::new(Semaphore::new(browser.limits.actions_per_tab)),

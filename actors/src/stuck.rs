@@ -29,6 +29,17 @@ pub(crate) enum Health {
     Stuck { since: Instant, reason: BlockedBy },
 }
 
+/// What came of asking a page for something that it serves while a script runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Probe {
+    /// It served it.
+    Served,
+    /// It did not.
+    Silent,
+    /// It did not, and a renderer's process is stopped: the only one of its browser that is.
+    Stopped,
+}
+
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
@@ -116,20 +127,24 @@ impl StuckWatch {
     }
 
     /// The probe had its moment.
-    pub(crate) fn probed(&mut self, answered: bool) -> Vec<Effect> {
+    pub(crate) fn probed(&mut self, probe: Probe) -> Vec<Effect> {
         let Health::Silent { since, reason } = self.health else { return Vec::new() };
-        if answered {
-            let reason = if reason == BlockedBy::Evaluate { reason } else { BlockedBy::Script };
+        let reason = match probe {
+            Probe::Served => {
+                let reason = if reason == BlockedBy::Evaluate { reason } else { BlockedBy::Script };
+                self.health = Health::Silent { since, reason };
+                return Vec::new();
+            }
+            Probe::Silent => BlockedBy::Native,
+            Probe::Stopped => BlockedBy::Stopped,
+        };
+        if self.suspected {
+            // Nothing has taken longer than it may yet.
             self.health = Health::Silent { since, reason };
             return Vec::new();
         }
-        if self.suspected {
-            // Nothing has taken longer than it may yet.
-            self.health = Health::Silent { since, reason: BlockedBy::Native };
-            return Vec::new();
-        }
-        self.health = Health::Stuck { since, reason: BlockedBy::Native };
-        vec![Effect::Stuck { reason: BlockedBy::Native, proven: true }]
+        self.health = Health::Stuck { since, reason };
+        vec![Effect::Stuck { reason, proven: true }]
     }
 
     /// A script of ours that had started came to its end.
@@ -260,22 +275,26 @@ mod tests {
     async fn what_termination_cannot_reach_is_stuck_once_the_probe_had_its_moment() {
         let mut watch = StuckWatch::new(care());
         watch.expired(&expiry(Phase::Running, false, Some(BlockedBy::Unknown)), Instant::now());
-        assert_eq!(watch.probed(false), [Effect::Stuck { reason: BlockedBy::Native, proven: true }]);
+        assert_eq!(watch.probed(Probe::Silent), [Effect::Stuck { reason: BlockedBy::Native, proven: true }]);
         let mut watch = StuckWatch::new(care());
         watch.expired(&expiry(Phase::Waiting, false, Some(BlockedBy::Unknown)), Instant::now());
-        assert!(watch.probed(true).is_empty());
+        assert!(watch.probed(Probe::Served).is_empty());
         assert!(matches!(watch.health(), Health::Silent { reason: BlockedBy::Script, .. }));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_page_on_which_work_waits_is_stuck_only_after_the_whole_time_and_says_in_what() {
-        for (answered, reason) in [(true, BlockedBy::Script), (false, BlockedBy::Native)] {
+        for (probe, reason) in [
+            (Probe::Served, BlockedBy::Script),
+            (Probe::Silent, BlockedBy::Native),
+            (Probe::Stopped, BlockedBy::Stopped),
+        ] {
             let mut watch = StuckWatch::new(care());
             let t0 = Instant::now();
             let due = t0 + care().stuck_after;
             assert_eq!(watch.suspected(t0), [Effect::Canary, Effect::LookAt(due)]);
             assert!(watch.suspected(t0).is_empty(), "once");
-            assert!(watch.probed(answered).is_empty());
+            assert!(watch.probed(probe).is_empty());
             assert_eq!(watch.look(due, 0, 0, 0), [Effect::Stuck { reason, proven: false }]);
         }
         let mut watch = StuckWatch::new(care());
@@ -292,7 +311,7 @@ mod tests {
         let later = t0 + Duration::from_millis(500);
         let effects = watch.expired(&expiry(Phase::Running, false, Some(BlockedBy::Unknown)), later);
         assert_eq!(effects[0], Effect::Canary);
-        assert_eq!(watch.probed(false), [Effect::Stuck { reason: BlockedBy::Native, proven: true }]);
+        assert_eq!(watch.probed(Probe::Silent), [Effect::Stuck { reason: BlockedBy::Native, proven: true }]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -327,7 +346,7 @@ mod tests {
                         watch.expired(&expiry(phase, false, Some(BlockedBy::Script)), now)
                     }
                     2 => { suspected = false; watch.answered(now) }
-                    3 => watch.probed(running == 0),
+                    3 => watch.probed(if running == 0 { Probe::Served } else { Probe::Silent }),
                     6 => { suspected |= free; watch.suspected(now) }
                     _ => watch.look(now, running, running + pending, went_on),
                 };

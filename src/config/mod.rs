@@ -41,7 +41,7 @@ pub use profiles::{DEFAULT, ProfileConfig};
 #[cfg(feature = "http")]
 pub(crate) use profiles::{check_name, is_color};
 pub use secret::{BrowserAddress, Secret};
-pub use sections::{BrowserConfig, Budgets, CareConfig, FilesConfig, ServerConfig};
+pub use sections::{BrowserConfig, Budgets, CareConfig, FilesConfig, NavigationConfig, ServerConfig};
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +60,8 @@ pub struct Config {
     pub files: FilesConfig,
     /// Limits of the browser and its tabs.
     pub limits: Limits,
+    /// Which documents pages may load.
+    pub navigation: NavigationConfig,
     /// Further browsers, by their names.
     pub profiles: BTreeMap<String, ProfileConfig>,
     /// The HTTP service.
@@ -75,6 +77,7 @@ impl Default for Config {
             care: CareConfig::default(),
             files: FilesConfig::default(),
             limits: Limits::default(),
+            navigation: NavigationConfig::default(),
             profiles: BTreeMap::new(),
             server: ServerConfig::default(),
         }
@@ -101,6 +104,7 @@ impl Config {
             limits: Arc::new(self.limits.clone()),
             care: self.care.care(),
             files: Arc::new(self.folders()),
+            policy: Arc::new(self.navigation.policy()),
             dial: DialOptions { max_frame_bytes: self.limits.max_frame_bytes, ..DialOptions::default() },
         })
     }

@@ -187,6 +187,11 @@ async fn page(State(never_asked): State<Arc<Notify>>, uri: Uri, headers: HeaderM
         "/private" => {
             (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Basic realm=\"x\"")], "who?").into_response()
         }
+        // A redirect to what the query says.
+        "/to" => {
+            let to = uri.query().unwrap_or_default().to_owned();
+            (StatusCode::FOUND, [("location", to)]).into_response()
+        }
         "/404" => (StatusCode::NOT_FOUND, Html("<!doctype html><title>no</title>not here")).into_response(),
         "/401" => {
             (StatusCode::UNAUTHORIZED, [("www-authenticate", "Basic realm=\"fixtures\"")], "who are you?").into_response()

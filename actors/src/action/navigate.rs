@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::navigate::{self, How, Landed, LoadFailure, Move, NavigateError, WaitUntil, http_status};
-use tabvisor_page::observe::Challenged;
+use tabvisor_page::observe::{Obstacle, Stopped};
 use tokio::sync::watch;
 use url::Url;
 
@@ -28,7 +29,7 @@ pub(super) async fn navigate(
     let from = tab.browser.downloads.borrow().next();
     let under_way = UnderWay::on(tab);
     let how = How { until, same_site };
-    let challenged = tab.observed().challenged();
+    let stopped = tab.observed().stopped();
     let landed = navigate::navigate(session, url, how, condition, budget).await;
     drop(under_way);
     if let Err(NavigateError::NoDocument { download: true }) = &landed
@@ -36,32 +37,36 @@ pub(super) async fn navigate(
     {
         return Ok(Done::Download(Box::new(download)));
     }
-    let landed = wanted_login(tab, landed, challenged, budget).await;
+    let landed = explained(tab, landed, stopped, budget).await?;
     arrived(stage, landed, budget).await.map(Done::Landed)
 }
 
-/// Says which login a server wants that shows its document only after one; heard of over another link.
-async fn wanted_login(
+/// Says which login a server wants, or what the policy forbids; heard of over another link.
+async fn explained(
     tab: &TabShared,
     landed: Result<Landed, NavigateError>,
-    mut challenged: watch::Receiver<Option<Challenged>>,
+    mut stopped: watch::Receiver<Option<Stopped>>,
     budget: &Budget,
-) -> Result<Landed, NavigateError> {
-    let Err(NavigateError::Failed { net_error, .. }) = &landed else { return landed };
-    if LoadFailure::of(net_error) != LoadFailure::AuthRequired {
-        return landed;
+) -> Result<Result<Landed, NavigateError>, TabError> {
+    let Err(NavigateError::Failed { net_error, .. }) = &landed else { return Ok(landed) };
+    if !matches!(LoadFailure::of(net_error), LoadFailure::AuthRequired | LoadFailure::Blocked) {
+        return Ok(landed);
     }
     let of_page = async {
-        while challenged.changed().await.is_ok() {
-            let last = challenged.borrow_and_update().clone();
+        while stopped.changed().await.is_ok() {
+            let last = stopped.borrow_and_update().clone();
             if let Some(it) = last.filter(|it| it.frame == tab.target) {
-                return Some(it.challenge);
+                return Some(it.by);
             }
         }
         None
     };
-    let challenge = budget.child(NAMED).run(of_page).await.ok().flatten();
-    Err(NavigateError::Failed { net_error: net_error.clone(), challenge })
+    let challenge = match budget.child(NAMED).run(of_page).await.ok().flatten() {
+        Some(Obstacle::Policy(why)) => return Err(why.into()),
+        Some(Obstacle::Login(challenge)) => Some(challenge),
+        None => None,
+    };
+    Ok(Err(NavigateError::Failed { net_error: net_error.clone(), challenge }))
 }
 
 /// Goes back or forward, or loads again.
@@ -102,6 +107,12 @@ async fn arrived(
         Err(other) => return Err(other.into()),
     };
     shown(tab, &landed.url, 0, budget).await;
+    // Who watches the requests of the page may have been away.
+    let denied = Url::parse(&landed.url).ok().and_then(|url| tab.browser.policy.check(&url).err());
+    if let Some(why) = denied {
+        session.call("Page.navigate", json!({ "url": "about:blank" }), budget).await?;
+        return Err(why.into());
+    }
     if !landed.same_document {
         landed.http_status = http_status(session, &tab.target, &budget.child(ASKED)).await;
     }

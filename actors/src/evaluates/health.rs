@@ -6,6 +6,7 @@ use std::time::Duration;
 use ractor::ActorRef;
 use serde_json::json;
 use tabvisor_cdp::budget::Budget;
+use tabvisor_cdp::launch;
 use tabvisor_cdp::task;
 use tabvisor_page::evaluate::Ending;
 use tokio::time::Instant;
@@ -14,7 +15,7 @@ use super::{EvaluatesMsg, State};
 use crate::events::Event;
 use crate::later::later;
 use crate::shared::{Stuck, TabShared};
-use crate::stuck::{Effect, Health};
+use crate::stuck::{Effect, Health, Probe};
 
 /// How long a page that fell silent gets to serve the probe.
 const MOMENT: Duration = Duration::from_millis(150);
@@ -134,8 +135,8 @@ impl State {
         let tab = Arc::clone(&self.tab);
         let myself = myself.clone();
         self.probing = Some(task::spawn(async move {
-            let served = probe(&tab).await;
-            let _ = myself.cast(EvaluatesMsg::Probed(number, served));
+            let probe = probe(&tab).await;
+            let _ = myself.cast(EvaluatesMsg::Probed(number, probe));
         }));
     }
 }
@@ -160,7 +161,7 @@ async fn canary(tab: &TabShared) {
 }
 
 /// Whether the page serves interrupts; `None` where that cannot be told.
-async fn probe(tab: &TabShared) -> Option<bool> {
+async fn probe(tab: &TabShared) -> Option<Probe> {
     let session = tab.control.borrow().clone()?;
     // A session that the renderer has never confirmed is not served by a page that is stuck.
     if !tab.confirmed.load(std::sync::atomic::Ordering::Relaxed) {
@@ -168,8 +169,18 @@ async fn probe(tab: &TabShared) -> Option<bool> {
     }
     let served = session.call("Performance.getMetrics", json!({}), &Budget::new(MOMENT)).await;
     match served {
-        Ok(_) => Some(true),
-        Err(tabvisor_cdp::error::CdpError::Spent { .. }) => Some(false),
+        Ok(_) => Some(Probe::Served),
+        Err(tabvisor_cdp::error::CdpError::Spent { .. }) => Some(why_silent(tab).await),
         Err(_) => None,
+    }
+}
+
+/// Only of a browser of ours is it known which processes are its.
+async fn why_silent(tab: &TabShared) -> Probe {
+    let Some(browser) = tab.browser.ready().and_then(|facts| facts.pid) else { return Probe::Silent };
+    let stopped = tokio::task::spawn_blocking(move || launch::stopped_renderers(browser)).await;
+    match stopped.as_deref() {
+        Ok([_]) => Probe::Stopped,
+        _ => Probe::Silent,
     }
 }

@@ -36,7 +36,7 @@ use crate::error::TabError;
 use crate::events::Event;
 use crate::leaf::{self, End};
 use crate::shared::TabShared;
-use crate::stuck::StuckWatch;
+use crate::stuck::{Probe, StuckWatch};
 
 /// The answer of an evaluate.
 pub(crate) type EvaluateReply = Result<Value, TabError>;
@@ -52,7 +52,7 @@ pub(crate) enum EvaluatesMsg {
     /// Look at the page's health again.
     Look,
     /// The probe of this number was served, or not within its moment; `None`: it cannot be told.
-    Probed(u64, Option<bool>),
+    Probed(u64, Option<Probe>),
     /// The budget of a held call has ended.
     HeldExpired,
     /// An action was asked for.
@@ -175,9 +175,9 @@ impl Actor for Evaluates {
                 state.keep_a_spare(&myself).await;
             }
             EvaluatesMsg::Look => state.look(&myself),
-            EvaluatesMsg::Probed(number, served) if number == state.canary.0 => {
+            EvaluatesMsg::Probed(number, probe) if number == state.canary.0 => {
                 state.probing = None;
-                let effects = served.map(|served| state.watch.probed(served)).unwrap_or_default();
+                let effects = probe.map(|probe| state.watch.probed(probe)).unwrap_or_default();
                 state.execute(&myself, effects);
                 state.run_held(&myself).await;
             }

@@ -96,6 +96,9 @@ impl Supervisor {
         let tab = call.tab;
         let shared = self.inner.registry.tab(tab)?.shared;
         check_budget(budget, shared.browser.limits.max_budget())?;
+        if let Some(url) = &call.url {
+            shared.browser.policy.check(url)?;
+        }
         let Some(browser) = self.inner.registry.browser(shared.browser.id) else {
             return Err(TabError::TabClosed { tab });
         };

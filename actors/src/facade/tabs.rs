@@ -39,6 +39,7 @@ impl Supervisor {
         let _cancel = budget.cancel_on_drop();
         let handle = self.ready_browser(browser, &budget).await?;
         check_budget(&budget, handle.shared.limits.max_budget())?;
+        handle.shared.policy.check(&url)?;
         let opened = budget.run(ask(&handle.actor, &budget, BrowserMsg::Open)).await;
         let spent = |spent| TabError::Budget { spent, doing: "opening the tab", sent: true };
         let opened = match opened.map_err(spent)? {
@@ -197,6 +198,9 @@ impl Supervisor {
         let mut handle = self.inner.registry.tab(tab)?;
         let limits = &handle.shared.browser.limits;
         check_budget(budget, limits.max_budget())?;
+        if let Action::Navigate { url, .. } = &action {
+            handle.shared.browser.policy.check(url)?;
+        }
         handle.shared.unless_recovering()?;
         let budget = budget.scoped();
         let _cancel = budget.cancel_on_drop();

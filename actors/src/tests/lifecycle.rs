@@ -334,6 +334,7 @@ async fn a_browser_that_never_worked_is_its_callers_to_hear_and_is_not_tried_aga
         source: Source::Attach(address.parse().unwrap()),
         limits: std::sync::Arc::default(),
         care: Care::default(),
+        policy: std::sync::Arc::default(),
         files: std::sync::Arc::default(),
         dial: DialOptions::default(),
         restarts: crate::restart::Intensity::BROWSER,

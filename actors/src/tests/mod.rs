@@ -51,6 +51,7 @@ impl World {
             source: Source::Attach(fake.browser_url().parse().unwrap()),
             limits: Arc::new(limits),
             care,
+            policy: Arc::default(),
             files: Arc::default(),
             dial: DialOptions::default(),
             restarts: crate::restart::Intensity::BROWSER,

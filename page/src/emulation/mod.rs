@@ -39,9 +39,16 @@ pub struct Emulation {
     timezone: Option<String>,
     locale: Option<String>,
     device: Option<&'static Device>,
+    /// Documents are stopped at first, so that somebody can look at their addresses.
+    checked: bool,
 }
 
 impl Emulation {
+    /// Nothing is set; but where `checked`, documents are stopped at first for a look at their addresses.
+    pub fn checking(checked: bool) -> Self {
+        Self { checked, ..Self::default() }
+    }
+
     /// The same with one thing set.
     #[must_use]
     pub fn with(mut self, setting: Setting) -> Self {
@@ -97,7 +104,9 @@ impl Emulation {
 
     /// What a new observing session is told.
     pub(crate) fn of_network(&self) -> Vec<Command> {
+        let checks = self.checked.then_some(Setting::Credentials(None));
         let set = [
+            checks.filter(|_| self.credentials.is_none()),
             self.offline.then_some(Setting::Offline(true)),
             (!self.headers.is_empty()).then(|| Setting::Headers(self.headers.clone())),
             self.credentials.clone().map(|it| Setting::Credentials(Some(it))),
@@ -120,6 +129,12 @@ impl Emulation {
                 vec![(
                     "Fetch.enable",
                     json!({ "handleAuthRequests": true, "patterns": [{ "urlPattern": "*" }] }),
+                )]
+            }
+            Setting::Credentials(None) if self.checked => {
+                vec![(
+                    "Fetch.enable",
+                    json!({ "patterns": [{ "urlPattern": "*", "resourceType": "Document" }] }),
                 )]
             }
             Setting::Credentials(None) => vec![("Fetch.disable", json!({}))],

@@ -19,8 +19,10 @@ pub enum BlockedBy {
     /// Another evaluate of this supervisor on the same tab.
     Evaluate,
     /// Something that script termination cannot reach: a synchronous request, a long layout or
-    /// native loop, a stopped renderer.
+    /// native loop, a stopped renderer that is not known as such.
     Native,
+    /// The renderer's process is stopped: by a signal, a debugger or a frozen container.
+    Stopped,
     /// A navigation that has not come to its new document; until then no call is answered.
     Navigation,
     /// Not known: there was no session from before the page got stuck.

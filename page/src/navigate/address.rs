@@ -14,6 +14,14 @@ pub enum BadUrl {
     /// `user:password@` would end up in logs and in the page's own sight.
     #[error("url carries credentials; they are not allowed in an address")]
     Credentials,
+    /// The configuration forbids its host.
+    #[error("url leads to `{host}`, which {by}")]
+    Denied {
+        /// The host, as in the address.
+        host: String,
+        /// What forbids it.
+        by: &'static str,
+    },
 }
 
 /// Checks an address before anything is sent.

@@ -7,6 +7,7 @@
 mod address;
 mod failure;
 mod history;
+mod policy;
 mod progress;
 
 use std::time::Duration;
@@ -28,6 +29,7 @@ use crate::observe::Challenge;
 pub use address::{BadUrl, check_url};
 pub use failure::LoadFailure;
 pub use history::{Move, go};
+pub use policy::{HostPattern, NavigationPolicy};
 use progress::Progress;
 
 /// What to wait for.

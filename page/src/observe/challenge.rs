@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::navigate::BadUrl;
+
 /// What a server asks for with status 401, or a proxy with 407 (RFC 9110, section 11).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Challenge {
@@ -13,13 +15,22 @@ pub struct Challenge {
     pub realm: String,
 }
 
-/// A challenge, and the frame whose document was asked for.
+/// A document that was asked for, and not loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Challenged {
-    /// Its id, in CDP.
+pub struct Stopped {
+    /// Its frame's id, in CDP.
     pub frame: String,
-    /// What the server wants.
-    pub challenge: Challenge,
+    /// What stopped it.
+    pub by: Obstacle,
+}
+
+/// What stopped a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The server wants a login.
+    Login(Challenge),
+    /// The navigation policy forbids its address.
+    Policy(BadUrl),
 }
 
 /// Characters of a realm that are kept.
@@ -71,7 +82,7 @@ fn realm(parameters: &str) -> String {
 }
 
 /// The challenge in CDP's `Network.responseReceived` for a document, if it is one.
-pub(super) fn challenged(params: &str) -> Option<Challenged> {
+pub(super) fn challenged(params: &str) -> Option<Stopped> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Received<'a> {
@@ -96,7 +107,7 @@ pub(super) fn challenged(params: &str) -> Option<Challenged> {
     let headers: serde_json::Map<String, Value> =
         serde_json::from_str(received.response.headers.get()).ok()?;
     let (_, value) = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
-    Some(Challenged { frame, challenge: Challenge::read(value.as_str()?)? })
+    Some(Stopped { frame, by: Obstacle::Login(Challenge::read(value.as_str()?)?) })
 }
 
 #[cfg(test)]
@@ -134,7 +145,7 @@ mod tests {
             challenged(&params.to_string())
         };
         let challenge = Challenge { scheme: "basic".into(), realm: "x".into() };
-        assert_eq!(of("Document", 401), Some(Challenged { frame: "F".into(), challenge }));
+        assert_eq!(of("Document", 401), Some(Stopped { frame: "F".into(), by: Obstacle::Login(challenge) }));
         assert_eq!(of("Document", 407), None, "the proxy's header is another one");
         assert_eq!(of("Fetch", 401), None);
         assert_eq!(of("Document", 200), None);

@@ -14,6 +14,7 @@
 //! All of it comes over a link of its own: one event may carry a whole request body or console
 //! message, and where that is over the frame limit only this link closes.
 
+mod address;
 mod challenge;
 mod console;
 mod observations;
@@ -24,7 +25,7 @@ mod ring;
 mod text;
 mod watch;
 
-pub use challenge::{Challenge, Challenged};
+pub use challenge::{Challenge, Obstacle, Stopped};
 pub use console::{ConsoleMessage, Level, Location, Uncaught};
 pub use observations::Observations;
 pub use pattern::UrlPattern;

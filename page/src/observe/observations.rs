@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-use super::challenge::{Challenged, challenged};
+use super::challenge::{Stopped, challenged};
 use super::console::{ConsoleMessage, Level, Uncaught};
 use super::requests::{Request, Requests};
 use super::ring::{Heard, Ring};
@@ -14,8 +14,8 @@ pub struct Observations {
     errors: Ring<Uncaught>,
     requests: Requests,
     gaps: u64,
-    /// The last login that a server wanted before it would show a document.
-    challenged: watch::Sender<Option<Challenged>>,
+    /// The last document that was asked for and not loaded, where the reason is known.
+    stopped: watch::Sender<Option<Stopped>>,
 }
 
 /// Rows that are kept.
@@ -37,7 +37,7 @@ impl Default for Observations {
             errors: Ring::new(ERRORS),
             requests: Requests::default(),
             gaps: 0,
-            challenged: watch::Sender::new(None),
+            stopped: watch::Sender::new(None),
         }
     }
 }
@@ -67,9 +67,9 @@ impl Observations {
             }
             _ => {
                 if method == "Network.responseReceived"
-                    && let Some(challenged) = challenged(params)
+                    && let Some(stopped) = challenged(params)
                 {
-                    self.challenged.send_replace(Some(challenged));
+                    self.stop(stopped);
                 }
                 self.requests.on(method, params);
                 false
@@ -92,9 +92,13 @@ impl Observations {
         self.requests.interrupted();
     }
 
-    /// The last login that a server wanted before it would show a document.
-    pub fn challenged(&self) -> watch::Receiver<Option<Challenged>> {
-        self.challenged.subscribe()
+    /// The last document that was asked for and not loaded, where the reason is known.
+    pub fn stopped(&self) -> watch::Receiver<Option<Stopped>> {
+        self.stopped.subscribe()
+    }
+
+    pub(super) fn stop(&mut self, stopped: Stopped) {
+        self.stopped.send_replace(Some(stopped));
     }
 
     /// Console messages of at least this level.

@@ -1,6 +1,6 @@
 //! The session that brings what a page says, and those of its frames.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,11 +10,15 @@ use serde_json::{Value, json};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::{Delivery, Event, Events, Link, Session};
+use tabvisor_cdp::task::{self, Task};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
+use super::address;
+use super::challenge::{Obstacle, Stopped};
 use super::observations::{Kind, Observations};
 use crate::emulation::{Emulation, Setting};
+use crate::navigate::{BadUrl, NavigationPolicy};
 
 const CONSOLE: &[&str] = &["Runtime.consoleAPICalled", "Log.entryAdded"];
 const ERRORS: &[&str] = &["Runtime.exceptionThrown"];
@@ -51,6 +55,8 @@ const BODIES: u32 = 16 << 20;
 const BODY: u32 = 8 << 20;
 /// Requests whose credentials were given, so that wrong ones are not given again.
 const ASKED: usize = 256;
+/// Addresses that were looked at and wait to be dealt with.
+const LOOKED: usize = 64;
 
 /// A page that is observed. Clones are the same.
 #[derive(Clone, Debug)]
@@ -118,9 +124,22 @@ pub struct Watching {
     asked: VecDeque<String>,
     seen: Arc<Mutex<Observations>>,
     emulation: Arc<Mutex<Emulation>>,
+    policy: Arc<NavigationPolicy>,
+    /// Documents whose addresses are looked at, and what came of it.
+    looking: HashMap<String, Task<()>>,
+    looked: (mpsc::Sender<Checked>, mpsc::Receiver<Checked>),
+}
+
+/// A document whose address was looked at.
+struct Checked {
+    session: Session,
+    request_id: String,
+    frame: String,
+    may: Result<(), BadUrl>,
 }
 
 enum Input {
+    Checked(Checked),
     Control(Option<Delivery>),
     Row(Kind, Option<Delivery>),
     Release,
@@ -144,7 +163,17 @@ struct TargetInfo {
 #[serde(rename_all = "camelCase")]
 struct Paused {
     request_id: String,
+    #[serde(default)]
+    frame_id: String,
+    #[serde(default)]
+    resource_type: String,
+    request: Option<PausedRequest>,
     auth_challenge: Option<Challenge>,
+}
+
+#[derive(Deserialize)]
+struct PausedRequest {
+    url: String,
 }
 
 #[derive(Deserialize)]
@@ -168,6 +197,7 @@ impl Watching {
         again: bool,
         seen: Arc<Mutex<Observations>>,
         emulation: Arc<Mutex<Emulation>>,
+        policy: Arc<NavigationPolicy>,
         patience: &Budget,
     ) -> Result<Self, CdpError> {
         let (settle, settles) = mpsc::channel(64);
@@ -183,6 +213,9 @@ impl Watching {
             asked: VecDeque::new(),
             seen,
             emulation,
+            policy,
+            looking: HashMap::new(),
+            looked: mpsc::channel(LOOKED),
         };
         let page = watching.observing.page.clone();
         tell(&page, "Inspector.enable", json!({})).await?;
@@ -219,6 +252,7 @@ impl Watching {
         tokio::select! {
             biased;
             it = self.control.next() => Input::Control(it),
+            Some(checked) = self.looked.1.recv() => Input::Checked(checked),
             it = self.errors.next() => Input::Row(Kind::Errors, it),
             it = self.requests.next() => Input::Row(Kind::Requests, it),
             it = self.console.next(), if pause.is_none() => Input::Row(Kind::Console, it),
@@ -235,6 +269,7 @@ impl Watching {
             }
             Input::Control(Some(Delivery::Event(event))) => self.control(&event).await,
             Input::Control(Some(Delivery::Lagged { .. })) => self.recover().await,
+            Input::Checked(checked) => self.checked(checked).await,
             Input::Row(kind, Some(Delivery::Lagged { missed })) => {
                 tracing::debug!(missed, "events of a page were not taken");
                 self.seen().lost(kind, missed);
@@ -291,8 +326,22 @@ impl Watching {
             }
             "Fetch.requestPaused" => {
                 let Ok(paused) = serde_json::from_str::<Paused>(params) else { return Ok(()) };
-                let request = json!({ "requestId": paused.request_id });
-                tell(&session, "Fetch.continueRequest", request).await?;
+                match paused.request {
+                    Some(request) if paused.resource_type == "Document" && !self.policy.is_open() => {
+                        let (request_id, frame) = (paused.request_id, paused.frame_id);
+                        let (policy, looked) = (Arc::clone(&self.policy), self.looked.0.clone());
+                        let id = request_id.clone();
+                        let look = task::spawn(async move {
+                            let may = address::check(&policy, &request.url).await;
+                            let _ = looked.send(Checked { session, request_id, frame, may }).await;
+                        });
+                        self.looking.insert(id, look);
+                    }
+                    _ => {
+                        let request = json!({ "requestId": paused.request_id });
+                        tell(&session, "Fetch.continueRequest", request).await?;
+                    }
+                }
             }
             "Fetch.authRequired" => {
                 let Ok(paused) = serde_json::from_str::<Paused>(params) else { return Ok(()) };
@@ -308,6 +357,18 @@ impl Watching {
             _ => {}
         }
         Ok(())
+    }
+
+    async fn checked(&mut self, checked: Checked) -> Result<(), CdpError> {
+        let Checked { session, request_id, frame, may } = checked;
+        self.looking.remove(&request_id);
+        let Err(why) = may else {
+            return tell(&session, "Fetch.continueRequest", json!({ "requestId": request_id })).await;
+        };
+        tracing::info!(%why, "a document was not loaded");
+        self.seen().stop(Stopped { frame, by: Obstacle::Policy(why) });
+        let params = json!({ "requestId": request_id, "errorReason": "BlockedByClient" });
+        tell(&session, "Fetch.failRequest", params).await
     }
 
     /// What a server that asks is told. Wrong credentials are given once.

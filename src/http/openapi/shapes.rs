@@ -137,7 +137,7 @@ const TAB: &[Field] = &[
         "How it is",
     ),
     may("stuckForMs", COUNT, "How long it has not answered"),
-    may("stuckBy", Text, "What keeps it: script, evaluate, native, navigation, unknown"),
+    may("stuckBy", Text, "What keeps it: script, evaluate, native, stopped, navigation, unknown"),
     may("dialog", Shape("Dialog"), "What is open"),
     may("opener", TAB_ID, "The tab whose page opened it"),
     may("popupsClosed", COUNT, "Tabs of its page that were closed, since there were too many"),
