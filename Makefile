@@ -43,19 +43,14 @@ soak: chromium ## 300 launches and stops, 30 SIGKILLs of the owner, an hour of c
 	TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor --release --test e2e killed_service -- --nocapture
 	TABVISOR_CHAOS_S=3600 cargo test -p tabvisor --release --test e2e chaos:: -- --nocapture
 
-<<<<<<< HEAD
 bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; answers after a death; restarts; metrics
 	cargo bench --bench evaluate --bench snapshot --bench loss --bench restart --bench metrics
-=======
-bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; answers after a death; restarts
-	cargo bench --bench evaluate --bench snapshot --bench loss --bench restart
 	$(MAKE) peers
 
 peers: chromium ## The same work through other tools on the same Chromium (their packages go into target/peers); ARGS=--quick
 	benches/peers/install
 	cargo build --release --bin tabvisor --example peer
 	node benches/peers/run.mjs $(ARGS)
->>>>>>> main
 
 chromium:
 	@scripts/install-chromium

@@ -41,11 +41,8 @@ mod mcp_process;
 mod mcp_refusals;
 mod mcp_tabs;
 mod mcp_tools;
-<<<<<<< HEAD
 mod metrics;
-=======
 mod navigation_policy;
->>>>>>> main
 mod own_script_pays;
 mod recovery;
 mod remote;
