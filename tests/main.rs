@@ -10,6 +10,8 @@ mod chrome_facts;
 mod cli;
 mod cli_state;
 mod cli_verbs;
+mod console;
+mod deploy;
 mod faults;
 mod hard_times;
 mod headed;

@@ -3,7 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `flags` | what can be said, and how it becomes configuration |
-//! | `serve`, `token` | the service |
+//! | `serve`, `token`, `manager` | the service, and what its manager is told |
 //! | `mcp` | the tools over standard input and output |
 //! | `client`, `verbs`, `acts`, `snapshot`, `state`, `tab`, `recover`, `browsers` | calls to a running service |
 //! | `top`, `events` | what goes on in it |
@@ -20,6 +20,7 @@ mod flags;
 mod flags_of_acts;
 mod flags_of_browsers;
 mod flags_of_state;
+mod manager;
 mod manual;
 mod mcp;
 mod output;

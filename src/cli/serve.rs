@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 use crate::telemetry::{self, Metrics};
 
 use super::failure::Failure;
+use super::manager;
 use super::output;
 use super::token::{self, Token};
 
@@ -76,11 +77,16 @@ pub(super) async fn serve(loaded: Loaded) -> Result<ExitCode, Failure> {
         supervisor.stop().await;
         return Err(failure);
     }
+    manager::ready();
+    let watch = manager::watch(address, token.as_ref().map(|token| &token.secret));
 
     let ended = tokio::select! {
         () = signals.next() => None,
         ended = supervisor.ended() => Some(ended),
     };
+    // A stop takes as long as it is allowed to: nothing else ends us meanwhile.
+    drop(watch);
+    manager::stopping();
     if ended.is_none() {
         drain(&service, &mut signals, config.server.drain()).await;
         supervisor.stop().await;
@@ -149,6 +155,7 @@ fn announce(
     let there = if address.port() == 9377 { String::new() } else { format!(" --url {url}") };
     output::line(&format!("try: tabvisor{there} open https://example.org/"));
     output::line(&format!("     tabvisor{there} evaluate --fn 'document.title'"));
+    output::line(&format!("     {url}/ui in a browser: all tabs, and what keeps them"));
     output::line(&match (token, file) {
         (None, _) => "     (no token is asked for: whoever reaches this address may call)".into(),
         (Some(_), Some(file)) => format!("     the token of other callers is in {}", file.display()),

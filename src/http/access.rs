@@ -21,7 +21,7 @@ use super::service::Service;
 const PASSWORD: HeaderName = HeaderName::from_static("x-openclaw-password");
 
 /// What tells nothing of this machine, its pages or its callers.
-const IS_THE_SAME_FOR_ALL: [&str; 2] = ["/docs", "/openapi.json"];
+const IS_THE_SAME_FOR_ALL: [&str; 3] = ["/docs", "/openapi.json", "/ui"];
 
 /// Who may call a service.
 #[derive(Clone, Debug)]
@@ -61,11 +61,15 @@ impl Access {
         self.hosts.check(request.method(), request.uri(), request.headers())?;
         match &self.secret {
             // A browser's address line has no token to give.
-            Some(_) if IS_THE_SAME_FOR_ALL.contains(&request.uri().path()) => Ok(()),
+            Some(_) if is_the_same_for_all(request.uri().path()) => Ok(()),
             Some(secret) if !knows(secret, request.headers()) => Err(ApiError::unauthorized()),
             _ => Ok(()),
         }
     }
+}
+
+fn is_the_same_for_all(path: &str) -> bool {
+    IS_THE_SAME_FOR_ALL.contains(&path) || path.starts_with("/ui/")
 }
 
 fn knows(secret: &Secret, headers: &HeaderMap) -> bool {

@@ -16,6 +16,7 @@
 //! | `observe`, `state`, `settings`, `health` | the routes |
 //! | `lifecycle`, `profile_list`, `doctor`, `events`, `tree` | the routes on browsers and the tree |
 //! | `routes`, `openapi` | all of them in a list, and described |
+//! | `ui` | the web console |
 //! | `kept` | where screenshots and PDFs are put |
 //! | `error`, `table` | what a failed request is answered with |
 
@@ -56,6 +57,7 @@ mod table;
 mod tabs;
 mod targets;
 mod tree;
+mod ui;
 mod wait;
 
 use axum::Router;
@@ -82,6 +84,7 @@ pub fn router(service: Service) -> Router {
     #[cfg(feature = "mcp")]
     let routes = routes.route_service("/mcp", crate::mcp::service(crate::mcp::Home::of_service(&service)));
     routes
+        .route("/ui/", axum::routing::get(ui::without_slash))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(service.clone(), access::guard))

@@ -7,7 +7,7 @@ use axum::routing::{MethodRouter, delete, get, post};
 use super::service::Service;
 use super::{
     act, dialogs, doctor, events, files, health, lifecycle, navigate, observe, openapi, profile_list,
-    recovery, screenshot, settings, snapshot, state, tab_action, tabs, tree,
+    recovery, screenshot, settings, snapshot, state, tab_action, tabs, tree, ui,
 };
 
 /// Routes, and what they are.
@@ -77,6 +77,7 @@ pub(super) fn routes(with_metrics: bool) -> Routes {
         .delete("/tabs/action", tabs::close_named_action)
         .delete("/tabs/{target}", tabs::close)
         .get("/tabs/{target}", recovery::show)
+        .get("/tabs/{target}/thumbnail", screenshot::thumbnail)
         .post("/tabs/{target}/restart", recovery::restart)
         .post("/tabs/{target}/terminate", recovery::terminate)
         .post("/act", act::act)
@@ -114,6 +115,8 @@ pub(super) fn routes(with_metrics: bool) -> Routes {
         .post("/highlight", act::highlight)
         .get("/healthz", health::healthz)
         .get("/openapi.json", openapi::openapi)
-        .get("/docs", openapi::docs);
+        .get("/docs", openapi::docs)
+        .get("/ui", ui::page)
+        .get("/ui/{file}", ui::file);
     if with_metrics { routes.get("/metrics", health::metrics) } else { routes }
 }

@@ -1,21 +1,32 @@
-//! `POST /screenshot`: a picture of a tab, in a file on this machine.
+//! `POST /screenshot`: a picture of a tab, in a file on this machine. `GET /tabs/{target}/thumbnail`: a small one,
+//! as it is.
 
+use std::time::Duration;
+
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::Value;
 use tabvisor_actors::{Named, Screenshot, ScreenshotRequest, ShotOf};
 use tabvisor_page::screenshot::Format;
 
 use super::act::ActedOn;
-use super::call::Call;
+use super::call::{Call, run};
 use super::error::ApiError;
 use super::fields::Fields;
 use super::json;
 use super::kept::{self, Kind};
+use super::targets::not_found;
 
 /// Quality of a JPEG.
 const QUALITY: u8 = 80;
+/// The same of a small one, and the most pixels of its longer side.
+const THUMBNAIL: (u8, u32) = (60, 320);
+/// How long a small one may take: a page that is late is shown another time.
+const GLANCE: Duration = Duration::from_secs(3);
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,6 +64,29 @@ pub(super) async fn screenshot(mut call: Call) -> Result<Response, ApiError> {
     Ok(json(StatusCode::OK, &Answer { ok: true, path, tab, image_type, width, height, truncated, labels }))
 }
 
+/// What a tab looks like, for who watches many: small, not kept, and no use of the tab that makes it the last used one.
+pub(super) async fn thumbnail(
+    target: Result<Path<String>, PathRejection>,
+    mut call: Call,
+) -> Result<Response, ApiError> {
+    let Path(target) = target.map_err(|_| not_found(""))?;
+    let budget = call.budget(GLANCE)?;
+    let row = call.profile()?.find(target.trim())?;
+    let (quality, most) = THUMBNAIL;
+    let asked = ScreenshotRequest {
+        format: Format::Jpeg(quality),
+        within: Some(most),
+        ..ScreenshotRequest::default()
+    };
+    let work = call.service.supervisor().screenshot(row.tab_id, asked, &budget);
+    let shot = match run("thumbnail", Some(row.tab_id), &budget, work).await? {
+        Screenshot::Plain(shot) => shot,
+        Screenshot::Labelled(labelled) => labelled.shot,
+    };
+    let content_type = if shot.format.word() == "jpeg" { "image/jpeg" } else { "image/png" };
+    Ok(([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-store")], shot.bytes).into_response())
+}
+
 fn read(fields: &mut Fields) -> Result<ScreenshotRequest, ApiError> {
     let full_page = fields.flag("fullPage")?.unwrap_or(false);
     let element = match (fields.text("ref")?, fields.text("element")?) {
@@ -72,5 +106,5 @@ fn read(fields: &mut Fields) -> Result<ScreenshotRequest, ApiError> {
         Some("jpeg") => Format::Jpeg(QUALITY),
         Some(_) => return Err(ApiError::wrong("type", "must be png or jpeg.")),
     };
-    Ok(ScreenshotRequest { of, format, labels: fields.flag("labels")?.unwrap_or(false) })
+    Ok(ScreenshotRequest { of, format, labels: fields.flag("labels")?.unwrap_or(false), within: None })
 }

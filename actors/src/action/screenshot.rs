@@ -32,6 +32,8 @@ pub struct ScreenshotRequest {
     pub format: Format,
     /// With the refs of what can be acted on drawn onto it.
     pub labels: bool,
+    /// Made smaller until no side has more pixels; not with labels, which would not be readable.
+    pub within: Option<u32>,
 }
 
 /// A screenshot.
@@ -49,13 +51,13 @@ pub(super) async fn take(
     request: ScreenshotRequest,
     budget: &Budget,
 ) -> Result<Screenshot, TabError> {
-    let ScreenshotRequest { of, format, labels } = request;
+    let ScreenshotRequest { of, format, labels, within } = request;
     let what = match of {
         ShotOf::View => What::View,
         ShotOf::FullPage => What::FullPage,
         ShotOf::Element(named) => What::Element(spot(stage, named, budget).await?),
     };
-    let options = Options { what, format };
+    let options = Options { what, format, within };
     if labels {
         let page = snapshot::take(stage, Request { interactive: Some(true), ..Request::default() }, budget);
         let page = page.await?;
@@ -72,7 +74,7 @@ pub(super) async fn of_snapshot(
     page: &Snapshot,
     budget: &Budget,
 ) -> Result<Labelled, TabError> {
-    labelled(stage, page, &Options { what: What::View, format: Format::Png }, budget).await
+    labelled(stage, page, &Options::default(), budget).await
 }
 
 async fn labelled(

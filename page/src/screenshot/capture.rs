@@ -32,8 +32,8 @@ const LOOKS: usize = 5;
 pub async fn capture(page: Page<'_>, options: &Options, budget: &Budget) -> Result<Shot, ShotError> {
     let aim = aim(page, &options.what, budget).await?;
     let reply = shoot(page.session, &aim, options.format, budget).await?;
-    let format = options.format;
-    encode::apart(budget, move || encode::plain(&reply, &aim, format)).await
+    let (format, within) = (options.format, options.within);
+    encode::apart(budget, move || encode::plain(&reply, &aim, format, within)).await
 }
 
 /// What the image is to show.

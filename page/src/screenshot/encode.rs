@@ -43,13 +43,19 @@ pub(super) async fn apart<T: Send + 'static>(
 }
 
 /// The image as it came, or made smaller if it is too large.
-pub(super) fn plain(reply: &RawValue, aim: &Aim, format: Format) -> Result<Shot, ShotError> {
+pub(super) fn plain(
+    reply: &RawValue,
+    aim: &Aim,
+    format: Format,
+    within: Option<u32>,
+) -> Result<Shot, ShotError> {
+    let most = within.map_or(MOST_PIXELS, |within| within.clamp(1, MOST_PIXELS));
     let bytes = bytes(reply)?;
     let (width, height) = reader(&bytes)?.into_dimensions().map_err(|why| bad(&why))?;
-    if width.max(height) <= MOST_PIXELS && bytes.len() <= MOST_BYTES {
+    if width.max(height) <= most && bytes.len() <= MOST_BYTES {
         return Ok(Shot { bytes, ..shot(aim, (width, height), (width, height), format) });
     }
-    remade(&bytes, aim, format, |_, _| ()).map(|(shot, ())| shot)
+    remade(&bytes, aim, format, most, |_, _| ()).map(|(shot, ())| shot)
 }
 
 /// The image with what `draw` draws on it.
@@ -59,19 +65,20 @@ pub(super) fn drawn<T>(
     format: Format,
     draw: impl FnOnce(&mut RgbImage, &Shot) -> T,
 ) -> Result<(Shot, T), ShotError> {
-    remade(&bytes(reply)?, aim, format, draw)
+    remade(&bytes(reply)?, aim, format, MOST_PIXELS, draw)
 }
 
 fn remade<T>(
     bytes: &[u8],
     aim: &Aim,
     format: Format,
+    most: u32,
     draw: impl FnOnce(&mut RgbImage, &Shot) -> T,
 ) -> Result<(Shot, T), ShotError> {
     let mut image = reader(bytes)?.decode().map_err(|why| bad(&why))?.into_rgb8();
     let came = image.dimensions();
-    if came.0.max(came.1) > MOST_PIXELS {
-        let (width, height) = smaller(came);
+    if came.0.max(came.1) > most {
+        let (width, height) = smaller(came, most);
         image = imageops::resize(&image, width, height, FilterType::Triangle);
     }
     let mut shot = shot(aim, came, image.dimensions(), format);
@@ -104,11 +111,11 @@ fn shot(aim: &Aim, came: (u32, u32), given: (u32, u32), format: Format) -> Shot 
 }
 
 /// The same shape within the limit.
-fn smaller((width, height): (u32, u32)) -> (u32, u32) {
-    let most = u64::from(width.max(height));
+fn smaller((width, height): (u32, u32), most: u32) -> (u32, u32) {
+    let longer = u64::from(width.max(height));
     let side = |side: u32| {
-        let side = (u64::from(side) * u64::from(MOST_PIXELS) + most / 2) / most;
-        u32::try_from(side).unwrap_or(MOST_PIXELS).max(1)
+        let side = (u64::from(side) * u64::from(most) + longer / 2) / longer;
+        u32::try_from(side).unwrap_or(most).max(1)
     };
     (side(width), side(height))
 }
@@ -170,7 +177,7 @@ mod tests {
     #[test]
     fn what_fits_is_given_as_it_came() {
         let came = encode(&noise(40, 20), Format::Png).unwrap();
-        let shot = plain(&reply(&came), &aim(20.0), Format::Png).unwrap();
+        let shot = plain(&reply(&came), &aim(20.0), Format::Png, None).unwrap();
         assert_eq!((&shot.bytes, shot.width, shot.height, shot.scale), (&came, 40, 20, 2.0));
         assert_eq!(shot.clip, Rect::new(0.0, -10.0, 20.0, 10.0));
         assert_eq!(shot.on_image(Rect::new(1.0, -9.0, 2.0, 2.0)), Rect::new(2.0, 2.0, 4.0, 4.0));
@@ -179,17 +186,25 @@ mod tests {
     #[test]
     fn what_is_too_wide_is_made_smaller() {
         let came = encode(&noise(4_000, 10), Format::Png).unwrap();
-        let shot = plain(&reply(&came), &aim(2_000.0), Format::Png).unwrap();
+        let shot = plain(&reply(&came), &aim(2_000.0), Format::Png, None).unwrap();
         assert_eq!((shot.width, shot.height, shot.scale), (2_000, 5, 1.0));
         assert_eq!(shot.clip, Rect::new(0.0, -10.0, 2_000.0, 5.0));
         assert_eq!(reader(&shot.bytes).unwrap().into_dimensions().unwrap(), (2_000, 5));
     }
 
     #[test]
+    fn a_small_one_is_as_small_as_asked_for() {
+        let came = encode(&noise(400, 200), Format::Jpeg(80)).unwrap();
+        let shot = plain(&reply(&came), &aim(200.0), Format::Jpeg(60), Some(100)).unwrap();
+        assert_eq!((shot.width, shot.height, shot.scale, shot.format), (100, 50, 0.5, Format::Jpeg(60)));
+        assert_eq!(reader(&shot.bytes).unwrap().into_dimensions().unwrap(), (100, 50));
+    }
+
+    #[test]
     fn what_has_too_many_bytes_becomes_jpeg() {
         let came = encode(&noise(2_000, 1_000), Format::Png).unwrap();
         assert!(came.len() > MOST_BYTES);
-        let shot = plain(&reply(&came), &aim(1_000.0), Format::Png).unwrap();
+        let shot = plain(&reply(&came), &aim(1_000.0), Format::Png, None).unwrap();
         assert!(matches!(shot.format, Format::Jpeg(_)) && shot.bytes.len() <= MOST_BYTES);
         assert_eq!((shot.width, shot.height), (2_000, 1_000));
     }
@@ -199,7 +214,7 @@ mod tests {
         for text in [r#"{"data":"AAAA"}"#, r#"{"data":"?"}"#, "{}"] {
             let reply = RawValue::from_string(text.into()).unwrap();
             assert!(
-                matches!(plain(&reply, &aim(1_000.0), Format::Png), Err(ShotError::BadImage(_))),
+                matches!(plain(&reply, &aim(1_000.0), Format::Png, None), Err(ShotError::BadImage(_))),
                 "{text}"
             );
         }

@@ -53,4 +53,6 @@ pub struct Options {
     pub what: What,
     /// How it is encoded.
     pub format: Format,
+    /// No side has more pixels. What has more is made smaller after the shot, of which the page notices nothing.
+    pub within: Option<u32>,
 }

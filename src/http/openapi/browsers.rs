@@ -118,6 +118,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .gives_other("text/html")
         .look()
         .open(),
+    Operation::get("/ui", SERVICE, "The web console")
+        .scope(Scope::Service)
+        .gives_other("text/html")
+        .look()
+        .open(),
+    Operation::get("/ui/{file}", SERVICE, "Of what the web console is made")
+        .scope(Scope::Service)
+        .gives_other("*/*")
+        .look()
+        .open(),
 ];
 
 /// Both when it is ready and when it is not.

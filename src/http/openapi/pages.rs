@@ -70,6 +70,10 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .scope(Scope::Profile)
         .gives(Shape("Tab"))
         .look(),
+    Operation::get("/tabs/{target}/thumbnail", TABS, "What a tab looks like, small")
+        .more("It does not become the last used tab by it.")
+        .scope(Scope::Timed)
+        .gives_other("image/jpeg"),
     Operation::delete("/tabs/{target}", TABS, "Close a tab, also one that is stuck").query(&[may(
         "targetIdMode",
         OneOf(&["raw"]),

@@ -62,7 +62,8 @@ fn screenshot(call: Call) -> Answer {
         };
         let format =
             if args.text("type").as_deref() == Some("jpeg") { Format::Jpeg(QUALITY) } else { Format::Png };
-        let request = ScreenshotRequest { of, format, labels: args.flag("annotate").unwrap_or(false) };
+        let request =
+            ScreenshotRequest { of, format, labels: args.flag("annotate").unwrap_or(false), within: None };
         let before = call.tab()?;
         let taken = call.supervisor().screenshot(before.tab_id, request, &call.budget).await;
         Ok(call.settle(&before, taken.map(told)))
