@@ -43,8 +43,8 @@ soak: chromium ## 300 launches and stops, 30 SIGKILLs of the owner, an hour of c
 	TABVISOR_SOAK_KILLS=30 cargo test -p tabvisor --release --test e2e killed_service -- --nocapture
 	TABVISOR_CHAOS_S=3600 cargo test -p tabvisor --release --test e2e chaos:: -- --nocapture
 
-bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; answers after a death; restarts
-	cargo bench --bench evaluate --bench snapshot --bench loss --bench restart
+bench: chromium ## An evaluate and a snapshot against a bare link, as ratios; answers after a death; restarts; metrics
+	cargo bench --bench evaluate --bench snapshot --bench loss --bench restart --bench metrics
 	$(MAKE) peers
 
 peers: chromium ## The same work through other tools on the same Chromium (their packages go into target/peers); ARGS=--quick

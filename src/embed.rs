@@ -3,6 +3,7 @@
 mod state;
 
 use std::future::{Future, IntoFuture};
+use std::ops::Deref;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ use tabvisor_page::navigate::{Landed, Move, WaitUntil};
 use tabvisor_page::snapshot::{Request, Snapshot};
 
 use crate::config::Config;
-use crate::{Error, TabError};
+use crate::{Error, TabError, metrics};
 
 /// A running supervisor with one browser. Clones are the same; it runs until [`stop`](Self::stop).
 #[derive(Clone, Debug)]
@@ -38,6 +39,23 @@ pub struct Tabvisor {
 pub struct Tab {
     tabvisor: Tabvisor,
     id: TabId,
+}
+
+/// The budget of one call, which tells at the call's end by how much it was late.
+struct Timed(Budget);
+
+impl Deref for Timed {
+    type Target = Budget;
+
+    fn deref(&self) -> &Budget {
+        &self.0
+    }
+}
+
+impl Drop for Timed {
+    fn drop(&mut self) {
+        metrics::overrun(&self.0, "crate");
+    }
 }
 
 type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
@@ -106,8 +124,8 @@ impl Tabvisor {
         self.supervisor.stop().await;
     }
 
-    fn budget(&self, within: Duration) -> Result<Budget, Error> {
-        Ok(Budget::checked("budget", within, self.max_budget)?)
+    fn budget(&self, within: Duration) -> Result<Timed, Error> {
+        Ok(Timed(Budget::checked("budget", within, self.max_budget)?))
     }
 }
 

@@ -31,6 +31,7 @@ mod embed;
 pub mod http;
 #[cfg(feature = "mcp")]
 pub mod mcp;
+pub mod metrics;
 
 pub use config::Config;
 pub use embed::{Evaluate, Open, Tab, Tabvisor, TakeSnapshot};

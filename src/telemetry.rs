@@ -23,8 +23,12 @@ const SECONDS: [f64; 18] = [
     120.0,
 ];
 
-/// How often recorded samples are folded into their histograms when nobody scrapes.
-const UPKEEP: Duration = Duration::from_secs(30);
+/// The nodes of a page, as a snapshot reads them.
+const NODES: [f64; 10] = [10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5];
+
+/// How often this process looks at itself, and samples are folded into their histograms, so that a scrape has
+/// little to do.
+const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Logs to standard error what `TABVISOR_LOG`, else `RUST_LOG`, else `default` lets through.
 pub(crate) fn log(format: LogFormat, default: &str) -> Result<(), String> {
@@ -55,11 +59,17 @@ impl Metrics {
     pub(crate) fn install() -> Result<Self, BuildError> {
         let handle = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
+            .set_buckets_for_metric(Matcher::Full("tabvisor_snapshot_nodes".into()), &NODES)?
             .install_recorder()?;
+        tabvisor::metrics::describe();
+        let process = metrics_process::Collector::new("tabvisor_");
+        process.describe();
+        process.collect();
         let folding = handle.clone();
         let upkeep = task::spawn(async move {
             loop {
                 tokio::time::sleep(UPKEEP).await;
+                process.collect();
                 folding.run_upkeep();
             }
         });

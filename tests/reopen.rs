@@ -29,7 +29,7 @@ async fn tabs_come_back_under_their_names_with_what_was_set_on_them() {
     let second = running.tabvisor.open(&two).await.unwrap();
     let third = running.tabvisor.open("about:blank").await.unwrap();
     // A popup of a page comes back, too.
-    first.evaluate(&format!("return window.open({two:?}) !== null")).await.unwrap();
+    first.evaluate(format!("return window.open({two:?}) !== null")).await.unwrap();
     let popup = eventually("the popup is a tab", || async {
         running.tabvisor.tabs().into_iter().find(|row| row.opener == Some(first.id()) && row.url == two)
     })

@@ -17,7 +17,7 @@ use crate::error::TabError;
 use crate::evaluates::EvaluatesMsg;
 use crate::ids::{BrowserId, Epoch, TabId};
 use crate::restart::RestartWindow;
-use crate::row::{TabRow, row_among};
+use crate::row::{TabRow, TabState, row_among};
 use crate::shared::{BrowserShared, Gone, TabShared};
 use crate::tab::TabMsg;
 
@@ -108,6 +108,17 @@ impl Registry {
     pub(crate) fn rows(&self) -> Vec<TabRow> {
         let tabs = self.tabs();
         tabs.iter().map(|tab| row_among(tab, &tabs)).collect()
+    }
+
+    /// How many tabs are in each state, in the order of [`TabState::ALL`].
+    pub(crate) fn count_states(&self) -> [u32; TabState::ALL.len()] {
+        let mut counts = [0; TabState::ALL.len()];
+        for entry in &self.tabs {
+            let state = entry.shared.state();
+            let place = TabState::ALL.iter().position(|it| *it == state);
+            counts[place.unwrap_or_default()] += 1;
+        }
+        counts
     }
 
     /// The row of a tab.

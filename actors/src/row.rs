@@ -33,6 +33,32 @@ pub enum TabState {
     Restarting,
 }
 
+impl TabState {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Ready,
+        Self::Busy,
+        Self::Dialog,
+        Self::Stuck,
+        Self::Crashed,
+        Self::Discarded,
+        Self::Restarting,
+    ];
+
+    /// Its name, as in its JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Busy => "busy",
+            Self::Dialog => "dialog",
+            Self::Stuck => "stuck",
+            Self::Crashed => "crashed",
+            Self::Discarded => "discarded",
+            Self::Restarting => "restarting",
+        }
+    }
+}
+
 /// A row of the tab list: what is known without asking a renderer.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -104,32 +130,42 @@ pub struct Queue {
 }
 
 impl TabShared {
-    pub(crate) fn row(&self) -> TabRow {
-        let page = self.page.borrow().state.clone();
-        let condition = self.condition.borrow().clone();
-        let stuck = *self.stuck.borrow();
+    fn queue(&self) -> Queue {
         let limits = &self.browser.limits;
-        let queue = Queue {
+        Queue {
             actions: limits.actions_per_tab - self.actions.available_permits(),
             evaluates: limits.evaluates_per_tab - self.evaluates.available_permits(),
-        };
-        let state = if *self.recovering.borrow() {
-            TabState::Restarting
-        } else if condition.discarded {
+        }
+    }
+
+    /// What it is doing, or what keeps it.
+    pub(crate) fn state(&self) -> TabState {
+        if *self.recovering.borrow() {
+            return TabState::Restarting;
+        }
+        let condition = self.condition.borrow();
+        let Queue { actions, evaluates } = self.queue();
+        if condition.discarded {
             TabState::Discarded
         } else if condition.crashed {
             TabState::Crashed
         } else if condition.dialog.is_some() {
             TabState::Dialog
-        } else if stuck.is_some() {
+        } else if self.stuck.borrow().is_some() {
             TabState::Stuck
         } else if self.control.borrow().is_none() {
             TabState::Restarting
-        } else if queue.actions + queue.evaluates > 0 {
+        } else if actions + evaluates > 0 {
             TabState::Busy
         } else {
             TabState::Ready
-        };
+        }
+    }
+
+    pub(crate) fn row(&self) -> TabRow {
+        let page = self.page.borrow().state.clone();
+        let dialog = self.condition.borrow().dialog.clone();
+        let stuck = *self.stuck.borrow();
         TabRow {
             tab_id: self.id,
             target_id: self.target.clone(),
@@ -140,16 +176,16 @@ impl TabShared {
             error: page.error,
             can_go_back: page.can_go_back,
             can_go_forward: page.can_go_forward,
-            state,
+            state: self.state(),
             stuck_for_ms: stuck.map(|it| u64::try_from(it.since.elapsed().as_millis()).unwrap_or(u64::MAX)),
             stuck_by: stuck.map(|it| it.reason),
-            dialog: condition.dialog,
+            dialog,
             opener: self.opener,
             popups_closed: self.popups_closed.load(Ordering::Relaxed),
             generation: page.generation,
             restarts: self.restarts.load(Ordering::Relaxed),
             shared_renderer: Vec::new(),
-            queue,
+            queue: self.queue(),
             browser: self.browser.id,
             epoch: self.browser.epoch,
         }

@@ -34,6 +34,8 @@ use tabvisor_page::act::ActError;
 use tabvisor_page::frame_sessions::{FrameChange, FrameSessions};
 use tabvisor_page::state::{self, PageState, Watching};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
+use tracing::{Instrument, Span};
 
 use crate::action::{self, Action, Done, Stage};
 use crate::dial;
@@ -42,6 +44,7 @@ use crate::error::TabError;
 use crate::events::Event;
 use crate::later::later;
 use crate::leaf::{self, End};
+use crate::outcome::outcome_word;
 use crate::queue::ActionQueue;
 use crate::shared::TabShared;
 
@@ -66,6 +69,10 @@ pub(crate) enum TabMsg {
 pub(crate) struct Act {
     pub(crate) action: Action,
     pub(crate) budget: Budget,
+    /// When it was put into the mailbox.
+    pub(crate) asked: Instant,
+    /// The span of its caller, which goes on in the work.
+    pub(crate) span: Span,
     pub(crate) reply: RpcReplyPort<ActionReply>,
     pub(crate) permit: OwnedSemaphorePermit,
 }
@@ -304,9 +311,9 @@ impl State {
         }
         let stage = Stage { tab: Arc::clone(&self.tab), session: session.clone(), frames: frames.clone() };
         while let Some(Waiting { act, .. }) = self.queue.start_next() {
-            let Act { action, budget, reply, permit } = act;
+            let Act { action, budget, asked, span, reply, permit } = act;
             let (name, lets_pass) = (action.name(), action.lets_pass());
-            let work = action::perform(stage.clone(), action, budget.clone());
+            let work = action::perform(stage.clone(), action, budget.clone()).instrument(span);
             let error = match (budget.check(), reply.is_closed()) {
                 (Err(spent), _) => {
                     Some(TabError::Budget { spent, doing: "waiting for its turn", sent: false })
@@ -320,6 +327,8 @@ impl State {
                 continue;
             }
             budget.begin();
+            metrics::histogram!("tabvisor_queue_wait_seconds", "kind" => "action")
+                .record(asked.elapsed().as_secs_f64());
             match leaf::spawn(myself.get_cell(), work).await {
                 Ok(cell) => {
                     let overdue = later(myself, budget.left() + KILL_GRACE, TabMsg::Overdue(cell.get_id()));
@@ -362,7 +371,7 @@ impl State {
                 Err(TabError::Internal(why))
             }
         };
-        let word = outcome.as_ref().map_or_else(TabError::kind, |_| "ok");
+        let word = outcome_word(outcome.as_ref().map(|_| ()), "ok");
         metrics::histogram!("tabvisor_action_duration_seconds", "action" => work.name, "outcome" => word)
             .record(work.budget.elapsed().as_secs_f64());
         let _ = work.reply.send(outcome);

@@ -155,15 +155,8 @@ pub(super) async fn run<T>(
 ) -> T {
     let tab = tab.map(tracing::field::display);
     let span = tracing::info_span!("request", action, tab, budget_ms = budget.left_ms());
-    let done = work.instrument(span).await;
-    record_overrun(budget, "http");
+    let done = work.instrument(span.clone()).await;
+    span.in_scope(|| tracing::debug!(left_ms = budget.left_ms(), "answered"));
+    crate::metrics::overrun(budget, "http");
     done
-}
-
-/// Tells how much later than its budget a call ended, where it did.
-pub(crate) fn record_overrun(budget: &Budget, surface: &'static str) {
-    if let Some(over) = budget.elapsed().checked_sub(budget.total()).filter(|over| !over.is_zero()) {
-        metrics::histogram!("tabvisor_budget_overrun_seconds", "surface" => surface)
-            .record(over.as_secs_f64());
-    }
 }

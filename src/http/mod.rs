@@ -72,7 +72,6 @@ use self::error::ApiError;
 
 pub use access::Access;
 #[cfg(feature = "mcp")]
-pub(crate) use call::record_overrun;
 pub use server::serve;
 pub use service::Service;
 #[cfg(feature = "mcp")]

@@ -83,7 +83,7 @@ impl Server {
         let mut told = told.unwrap_or_else(|told| *told);
         told.time = Some(Time::from(&budget));
         told.count();
-        crate::http::record_overrun(&budget, "mcp");
+        crate::metrics::overrun(&budget, "mcp");
         told
     }
 

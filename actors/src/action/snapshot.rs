@@ -6,18 +6,25 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_page::act::ActError;
 use tabvisor_page::refs::{Match, RefId, StaleReason, StaleRef};
 use tabvisor_page::snapshot::{Request, Snapshot, Taken, find_in};
+use tokio::time::Instant;
 
 use super::Stage;
 use crate::error::TabError;
 
 /// Reads the page as `request` asks for it.
 pub(super) async fn take(stage: &Stage, request: Request, budget: &Budget) -> Result<Snapshot, TabError> {
+    let begun = Instant::now();
     let taken = read(stage, request, budget).await?;
+    let nodes: usize = taken.capture().frames.iter().map(|frame| frame.tree.nodes.len()).sum();
     let tab = Arc::clone(&stage.tab);
     // A large page takes its time; other tabs' work must not wait for it.
     let rendered = tokio::task::spawn_blocking(move || tab.memory().render(&taken)).await;
     let rendered = rendered.map_err(|why| TabError::Internal(why.to_string()))?;
-    Ok(rendered?)
+    let snapshot = rendered?;
+    metrics::histogram!("tabvisor_snapshot_duration_seconds").record(begun.elapsed().as_secs_f64());
+    #[expect(clippy::cast_precision_loss, reason = "a page has no 2^52 nodes")]
+    metrics::histogram!("tabvisor_snapshot_nodes").record(nodes as f64);
+    Ok(snapshot)
 }
 
 /// The DOM node of the only element with the role, name and place of a ref, in the ref's frame.

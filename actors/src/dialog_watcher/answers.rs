@@ -46,7 +46,8 @@ impl State {
         });
         // One of a watcher that was killed.
         if let Some(dialog) = left {
-            metrics::counter!("tabvisor_dialogs_total", "resolution" => "lost").increment(1);
+            metrics::counter!("tabvisor_dialogs_total", "kind" => dialog.kind.name(), "resolution" => "lost")
+                .increment(1);
             tab.browser.events.publish(Event::DialogClosed {
                 tab: tab.id,
                 id: dialog.id,
@@ -155,7 +156,8 @@ impl State {
             Some(ClosedBy::Agent) if record.accepted == Some(false) => "dismissed",
             Some(ClosedBy::Agent) => "accepted",
         };
-        metrics::counter!("tabvisor_dialogs_total", "resolution" => resolution).increment(1);
+        let kind = record.dialog.kind.name();
+        metrics::counter!("tabvisor_dialogs_total", "kind" => kind, "resolution" => resolution).increment(1);
         if shown {
             let by = match record.closed_by {
                 Some(ClosedBy::Remote) => Resolution::Remote,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ractor::{ActorId, ActorRef};
 use tabvisor_page::evaluate::{Answered, EvaluateError, Phase, WentOn};
 use tokio::time::Instant;
+use tracing::Instrument;
 
 use super::{Call, EvaluatesMsg, KILL_GRACE, Run, State};
 use crate::error::TabError;
@@ -25,7 +26,7 @@ impl State {
             self.hold(myself, run);
             return;
         }
-        let Run { script, budget, reply, permits } = run;
+        let Run { script, budget, asked, span, reply, permits } = run;
         // A page that is known not to answer says so at once, instead of using up another budget.
         let stuck = *self.tab.stuck.borrow();
         if let Some(stuck) = stuck.filter(|stuck| stuck.proven) {
@@ -33,8 +34,11 @@ impl State {
             return;
         }
         budget.begin();
+        metrics::histogram!("tabvisor_queue_wait_seconds", "kind" => "evaluate")
+            .record(asked.elapsed().as_secs_f64());
         let work =
             evaluate::serve(Arc::clone(&self.tab), self.take_spare(), script, self.clock, budget.clone());
+        let work = work.instrument(span);
         match leaf::spawn(myself.get_cell(), work).await {
             Ok(cell) => {
                 let id = cell.get_id();

@@ -8,6 +8,7 @@ use serde_json::json;
 use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::launch;
 use tabvisor_cdp::task;
+use tabvisor_page::evaluate::Ending;
 use tokio::time::Instant;
 
 use super::{EvaluatesMsg, State};
@@ -18,6 +19,9 @@ use crate::stuck::{Effect, Health, Probe};
 
 /// How long a page that fell silent gets to serve the probe.
 const MOMENT: Duration = Duration::from_millis(150);
+
+/// How long a page may take to confirm that its script was ended.
+const ENDS: Duration = Duration::from_secs(2);
 
 /// The least time after which work that waits is a reason to ask the page.
 const SUSPICION: Duration = Duration::from_millis(50);
@@ -77,9 +81,19 @@ impl State {
                         script.kill();
                     }
                     if let Some(control) = &*self.tab.control.borrow() {
-                        control.cast("Runtime.terminateExecution", json!({}));
-                        metrics::counter!("tabvisor_terminate_execution_total", "cause" => "recovery", "result" => "sent")
-                            .increment(1);
+                        let mut ending = Ending::sent("recovery");
+                        let answer = control.try_send("Runtime.terminateExecution", json!({}));
+                        self.ending = Some(task::spawn(async move {
+                            let answer = match answer {
+                                Ok(answer) => Budget::new(ENDS).run(answer).await,
+                                Err(error) => Ok(Err(error)),
+                            };
+                            match answer {
+                                Ok(Ok(_)) => ending.terminated(),
+                                Ok(Err(_)) => ending.failed(),
+                                Err(_) => {}
+                            }
+                        }));
                         self.tab.browser.events.publish(Event::ScriptTerminated { tab: self.tab.id });
                     }
                 }

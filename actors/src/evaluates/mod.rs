@@ -30,6 +30,7 @@ use tabvisor_page::clock::PageClock;
 use tabvisor_page::evaluate::{Answered, EvaluateLink, Script, Value};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
+use tracing::Span;
 
 use crate::error::TabError;
 use crate::events::Event;
@@ -64,6 +65,10 @@ pub(crate) enum EvaluatesMsg {
 pub(crate) struct Run {
     pub(crate) script: Script,
     pub(crate) budget: Budget,
+    /// When it was put into the mailbox.
+    pub(crate) asked: Instant,
+    /// The span of its caller, which goes on in the work.
+    pub(crate) span: Span,
     pub(crate) reply: RpcReplyPort<EvaluateReply>,
     pub(crate) permits: [OwnedSemaphorePermit; 2],
 }
@@ -88,6 +93,8 @@ pub(crate) struct State {
     watch: StuckWatch,
     canary: (u64, Option<Task<()>>),
     look: Option<Task<()>>,
+    /// The page was asked to end its script; what comes of that is counted.
+    ending: Option<Task<()>>,
     /// While work waits, the page is asked now and then whether it answers.
     suspecting: Option<Task<()>>,
 }
@@ -127,6 +134,7 @@ impl Actor for Evaluates {
             clock: None,
             canary: (0, None),
             look: None,
+            ending: None,
             suspecting: None,
         })
     }

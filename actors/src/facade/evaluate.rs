@@ -8,12 +8,15 @@ use tabvisor_page::refs::{StaleReason, StaleRef};
 use super::Supervisor;
 use super::admission::{check_budget, permit};
 use super::ask::{Unanswered, ask};
-use super::explain::{self, explain, outcome_word};
+use super::explain::{self, explain};
 use super::tabs::unexpected;
+use tokio::time::Instant;
+
 use crate::action::{Action, Done};
 use crate::error::TabError;
 use crate::evaluates::{EvaluatesMsg, Run};
 use crate::ids::TabId;
+use crate::outcome::outcome_word;
 use crate::registry::TabHandle;
 use crate::shared::TabShared;
 
@@ -112,33 +115,29 @@ impl Supervisor {
         let budget = budget.scoped();
         let _cancel = budget.cancel_on_drop();
         let EvaluateRequest { function, on, engine, .. } = request;
-        let mut used = if engine == Engine::Page && on.is_some() { Engine::Page } else { Engine::Cdp };
+        let mut measured = Measured {
+            budget: budget.clone(),
+            engine: if engine == Engine::Page && on.is_some() { Engine::Page } else { Engine::Cdp },
+            outcome: "aborted",
+        };
         let shared = handle.shared.clone();
         let outcome = async {
             let Found { element, fallback } = self.find(&shared, on.as_ref(), engine, &budget).await?;
             if let Some(reason) = fallback {
-                used = Engine::Page;
+                measured.engine = Engine::Page;
                 tracing::debug!(%tab, ?reason, "an element is found by role, name and place");
-                metrics::counter!("tabvisor_evaluate_fallbacks_total", "reason" => reason.word())
-                    .increment(1);
+                metrics::counter!("tabvisor_evaluate_fallback_total", "reason" => reason.word()).increment(1);
             }
             let script = Script { text: function, max_result_bytes, element };
             let value =
                 self.run(handle, script, &budget).await.map_err(|error| name_ref(error, on.as_ref()))?;
-            Ok(Evaluated { value, engine: on.as_ref().map(|_| used), fallback_reason: fallback })
+            Ok(Evaluated { value, engine: on.as_ref().map(|_| measured.engine), fallback_reason: fallback })
         };
         let outcome = outcome.await;
         if let (Err(TabError::StaleRef(stale)), Some(On::Ref(text))) = (&outcome, &on) {
             forget(&shared, text, stale.reason);
         }
-        let engine = if used == Engine::Page { "page" } else { "cdp" };
-        metrics::counter!("tabvisor_evaluates_total", "engine" => engine).increment(1);
-        let word = outcome_word(outcome.as_ref().map(|_| ()));
-        if word == "timeout" {
-            metrics::counter!("tabvisor_evaluate_timeouts_total", "engine" => engine).increment(1);
-        }
-        metrics::histogram!("tabvisor_evaluate_duration_seconds", "engine" => engine, "outcome" => word)
-            .record(budget.elapsed().as_secs_f64());
+        measured.outcome = outcome_word(outcome.as_ref().map(|_| ()), "value");
         outcome
     }
 
@@ -204,7 +203,16 @@ impl Supervisor {
                 )?,
             ];
             let (script, run_budget) = (script.clone(), budget.clone());
-            let run = |reply| EvaluatesMsg::Run(Box::new(Run { script, budget: run_budget, reply, permits }));
+            let run = |reply| {
+                EvaluatesMsg::Run(Box::new(Run {
+                    script,
+                    budget: run_budget,
+                    asked: Instant::now(),
+                    span: tracing::Span::current(),
+                    reply,
+                    permits,
+                }))
+            };
             match ask(&handle.evaluates, budget, run).await {
                 Ok(outcome) => return explain(&handle.shared, outcome, budget).await,
                 // Nothing was sent: the actor was replaced. Once more with the one that is there.
@@ -218,11 +226,32 @@ impl Supervisor {
     }
 }
 
+/// One evaluate, counted when it is over: also when its caller went away, which drops the call where it is.
+struct Measured {
+    budget: Budget,
+    engine: Engine,
+    outcome: &'static str,
+}
+
+impl Drop for Measured {
+    fn drop(&mut self) {
+        let engine = if self.engine == Engine::Page { "page" } else { "cdp" };
+        metrics::counter!("tabvisor_evaluates_total", "engine" => engine).increment(1);
+        if self.outcome == "timeout" {
+            metrics::counter!("tabvisor_evaluate_timeouts_total", "engine" => engine).increment(1);
+        }
+        let outcome = self.outcome;
+        metrics::histogram!("tabvisor_evaluate_duration_seconds", "engine" => engine, "outcome" => outcome)
+            .record(self.budget.elapsed().as_secs_f64());
+    }
+}
+
 impl FallbackReason {
+    /// Its name as a label.
     fn word(self) -> &'static str {
         match self {
-            Self::NoDomNode => "no_dom_node",
-            Self::Requested => "requested",
+            Self::NoDomNode => "no_backend_node_id",
+            Self::Requested => "forced",
         }
     }
 }

@@ -102,23 +102,3 @@ fn is_symptom(error: &TabError) -> bool {
     };
     matches!(link, CdpError::LinkClosed(_) | CdpError::Detached { .. } | CdpError::Connect { .. })
 }
-
-/// The outcome as a label: the closed set of `tabvisor_evaluate_duration_seconds`.
-pub(super) fn outcome_word(outcome: Result<(), &TabError>) -> &'static str {
-    match outcome.map_err(TabError::kind) {
-        Ok(()) => "value",
-        Err("threw" | "does_not_compile") => "threw",
-        Err("timeout" | "budget_exceeded") => "timeout",
-        Err("aborted") => "aborted",
-        Err("dialog_open") => "dialog",
-        Err("navigated") => "navigated",
-        Err("crashed") => "crashed",
-        Err("tab_closed" | "tab_lost" | "browser_lost" | "stopping") => "closed",
-        Err("overloaded") => "overloaded",
-        Err(
-            "tab_stuck" | "tab_restarting" | "invalid_argument" | "tab_not_found" | "stale_ref"
-            | "ambiguous_ref",
-        ) => "refused",
-        Err(_) => "failed",
-    }
-}

@@ -27,6 +27,7 @@ use tokio::sync::watch;
 
 use crate::error::{StartError, TabError};
 use crate::events::{EventBus, Subscription};
+use crate::gauges;
 use crate::ids::TabId;
 use crate::page_watch::PageWatch;
 use crate::registry::Registry;
@@ -55,6 +56,7 @@ struct Inner {
     events: EventBus,
     ended: watch::Receiver<Option<Ended>>,
     _watching: Task<()>,
+    _gauges: Task<()>,
 }
 
 impl std::fmt::Debug for Inner {
@@ -90,7 +92,9 @@ impl Supervisor {
             let failed = status.gave_up();
             tell.send_replace(Some(failed.map_or(Ended::Stopped, Ended::Failed)));
         });
-        Ok(Self { inner: Arc::new(Inner { root, registry, events, ended, _watching: watching }) })
+        let gauges = gauges::keep(&registry);
+        let inner = Inner { root, registry, events, ended, _watching: watching, _gauges: gauges };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// All tabs, by their number; from what is already known, no page is asked.

@@ -5,6 +5,7 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_page::navigate::{self, Landed, Move, NavigateError, WaitUntil};
 use tabvisor_page::screenshot::Labelled;
 use tabvisor_page::snapshot::{Request, Snapshot};
+use tokio::time::Instant;
 
 use super::admission::{check_budget, permit};
 use super::ask::{Unanswered, ask};
@@ -207,8 +208,10 @@ impl Supervisor {
             let limits = &handle.shared.browser.limits;
             let permit = permit(&handle.shared.actions, "limits.actions_per_tab", limits.actions_per_tab)?;
             let (action, work) = (action.clone(), budget.clone());
+            let (asked, span) = (Instant::now(), tracing::Span::current());
             let _ = handle.evaluates.cast(EvaluatesMsg::WorkWaits);
-            let act = |reply| TabMsg::Act(Box::new(tab::Act { action, budget: work, reply, permit }));
+            let act =
+                |reply| TabMsg::Act(Box::new(tab::Act { action, budget: work, asked, span, reply, permit }));
             match ask(&handle.tab, &budget, act).await {
                 Ok(Ok(Done::NotStarted)) if !again => break,
                 Ok(Ok(Done::NotStarted)) | Err(Unanswered::NotSent) if again => {

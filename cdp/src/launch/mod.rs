@@ -31,6 +31,7 @@ mod process;
 mod reap;
 mod renderer;
 mod singleton;
+mod usage;
 mod words;
 
 use std::time::Duration;
@@ -44,6 +45,7 @@ pub use find::find_chromium;
 pub use options::{LaunchOptions, Profile};
 pub use reap::{Reaped, reap};
 pub use renderer::{kill_renderer, stopped_renderers};
+pub use usage::{Usage, usage};
 
 use self::body::Body;
 use self::home::Home;

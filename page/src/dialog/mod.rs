@@ -36,15 +36,22 @@ pub enum DialogKind {
     Unknown,
 }
 
-impl fmt::Display for DialogKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl DialogKind {
+    /// Its name, as in its JSON.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Alert => "alert",
             Self::Confirm => "confirm",
             Self::Prompt => "prompt",
             Self::Beforeunload => "beforeunload",
             Self::Unknown => "unknown",
-        })
+        }
+    }
+}
+
+impl fmt::Display for DialogKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

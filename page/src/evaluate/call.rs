@@ -12,6 +12,7 @@ use tabvisor_cdp::error::CdpError;
 use tabvisor_cdp::link::Reply;
 
 use super::counts::Counted;
+use super::ending::Ending;
 use super::outcome::{BlockedBy, EvaluateError, Expiry};
 use super::phase::{Effect, Input, Machine, Phase};
 use super::run::Surroundings;
@@ -82,6 +83,7 @@ pub(super) struct Call<'a> {
     grace_ends: Option<Instant>,
     cancelled: bool,
     counted: Counted,
+    ending: Option<Ending>,
     clock: Option<PageClock>,
 }
 
@@ -145,11 +147,19 @@ impl<'a> Call<'a> {
             grace_ends: None,
             cancelled: false,
             counted: Counted::new(&around.scripts),
+            ending: None,
             clock: None,
         })
     }
 
-    pub(super) fn remains(self) -> Remains {
+    pub(super) fn remains(mut self) -> Remains {
+        if let Some(ending) = &mut self.ending {
+            if self.machine.terminated {
+                ending.terminated();
+            } else if self.site.session.is_link_closed() {
+                ending.failed();
+            }
+        }
         Remains {
             turn: self.started.into_outstanding(),
             answer: self.answer.into_outstanding(),
@@ -271,6 +281,8 @@ impl<'a> Call<'a> {
         // Asked beside it: whether what runs services interrupts at all.
         self.interrupt.refill(self.site.session.try_send("Performance.getMetrics", json!({})));
         self.site.session.cast("Runtime.terminateExecution", json!({}));
+        let cause = if self.cancelled { "abort" } else { "timeout" };
+        self.ending.get_or_insert_with(|| Ending::sent(cause));
     }
 
     fn with_phase(&self, error: EvaluateError) -> EvaluateError {

@@ -7,6 +7,7 @@
 mod call;
 mod checks;
 mod counts;
+mod ending;
 mod outcome;
 mod phase;
 mod run;
@@ -27,6 +28,7 @@ use crate::clock::{self, PageClock, READ_CLOCK};
 use crate::refs::FrameId;
 
 pub use counts::ScriptCounts;
+pub use ending::Ending;
 pub use outcome::{BlockedBy, EvaluateError, Expiry};
 pub use phase::Phase;
 pub use run::{Answered, Surroundings, run};

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use tabvisor_cdp::link::{Reply, Session};
 
+use super::ending::Ending;
 use super::site::Site;
 use super::{EvaluateLink, source};
 
@@ -93,10 +94,17 @@ async fn end_in_its_turn(session: &Session, markers: Markers) {
         let _ = turn.await;
     }
     let Some(mut sync_over) = sync_over else { return };
-    let mut patience = SHORT_SCRIPT;
-    while tokio::time::timeout(patience, &mut sync_over).await.is_err() {
+    let (mut patience, mut ending) = (SHORT_SCRIPT, None);
+    let over = loop {
+        if let Ok(over) = tokio::time::timeout(patience, &mut sync_over).await {
+            break over;
+        }
         session.cast("Runtime.terminateExecution", json!({}));
+        ending.get_or_insert_with(|| Ending::sent("abort"));
         // What this cannot end, a second time soon after will not end either.
         patience *= 4;
+    };
+    if let Some(ending) = &mut ending {
+        if over.is_ok() { ending.terminated() } else { ending.failed() }
     }
 }
