@@ -61,7 +61,7 @@ async fn a_page_gets_nowhere_else_by_itself_nor_by_frames_and_popups() {
                done(it.getClientRects().length + read) }}; it.src = {to:?}; document.body.append(it) }})"
         );
         tab.evaluate(&frame).within(secs(20)).await.unwrap();
-        tab.evaluate(&format!("return window.open({to:?}) === null")).await.unwrap();
+        tab.evaluate(format!("return window.open({to:?}) === null")).await.unwrap();
     }
     let requests = eventually("the page asked for all of them", || async {
         let heard = tab.requests(None, None).await.ok()?;
@@ -70,7 +70,7 @@ async fn a_page_gets_nowhere_else_by_itself_nor_by_frames_and_popups() {
     .await;
     let loaded = |row: &&tabvisor::observe::Request| row.url.starts_with(&there) && row.status == Some(200);
     assert_eq!(requests.iter().find(loaded), None, "a frame was loaded");
-    tab.evaluate(&format!("setTimeout(() => location = {around:?}, 0)")).await.unwrap();
+    tab.evaluate(format!("setTimeout(() => location = {around:?}, 0)")).await.unwrap();
     eventually("it stays away from there", || async {
         let row = tab.row().unwrap();
         (row.error.is_some() || row.url == pages.url("/ok")).then_some(())

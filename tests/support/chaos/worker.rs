@@ -270,7 +270,7 @@ impl Worker {
     async fn cancelled(&mut self, tab: &Tab) -> &'static str {
         let budget = ms(self.rng.u64(1..150));
         let call = tab.evaluate("while (true) {}").within(secs(20)).into_future();
-        let given_up = async { Ok::<_, Error>(tabvisor::Budget::new(budget).run(call).await.is_err()) };
+        let given_up = async { Ok::<_, Error>(Budget::new(budget).run(call).await.is_err()) };
         self.tally.call("cancelled", budget, given_up).await.map_or("lost", |it| kind(&it))
     }
 }
