@@ -61,6 +61,8 @@ pub(crate) use targets::TargetInfo;
 pub(crate) enum BrowserMsg {
     /// Open an empty tab.
     Open(RpcReplyPort<Result<Opened, TabError>>),
+    /// Whoever waited for a tab to be opened waits no more; it may have got it.
+    WaitsNoMore,
     /// Close a tab.
     Close(TabId, Budget, RpcReplyPort<Result<(), TabError>>),
     /// Bring a tab to the front of its window.
@@ -236,6 +238,7 @@ impl Actor for Browser {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             BrowserMsg::Open(reply) => state.open(&myself, reply).await,
+            BrowserMsg::WaitsNoMore => state.close_unwaited(),
             BrowserMsg::Close(tab, budget, reply) => state.close(&myself, tab, budget, reply).await,
             BrowserMsg::Focus(tab, budget, reply) => state.focus(&myself, tab, budget, reply).await,
             BrowserMsg::Discard(tab) => state.close_target(tab),
@@ -280,6 +283,11 @@ impl Actor for Browser {
             Some(Job::Start) => state.started(&myself, event).await?,
             Some(Job::Open(reply)) => {
                 let opened = match leaf::end::<Result<String, CdpError>>(event) {
+                    // On a machine that is too slow for its callers the rest would be work for nobody.
+                    Some(End::Done(Ok(target))) if reply.is_closed() => {
+                        state.close_unwanted(target);
+                        return Ok(());
+                    }
                     Some(End::Done(Ok(target))) => state.adopt(&myself, target, None, None).await,
                     Some(End::Done(Err(error))) => Err(error.into()),
                     other => Err(TabError::Internal(format!("opening a tab: {other:?}"))),

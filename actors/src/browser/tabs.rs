@@ -88,6 +88,24 @@ impl State {
         let _ = reply.send(Ok(Opened::new(id, myself.clone(), Arc::clone(&self.registry))));
     }
 
+    /// Closes the tabs whose callers have gone before they could be handed over.
+    pub(super) fn close_unwaited(&mut self) {
+        let gone = self.opening.extract_if(|_, reply| reply.is_closed());
+        let gone: Vec<TabId> = gone.map(|(id, _)| id).collect();
+        for id in gone {
+            self.close_target(id);
+        }
+    }
+
+    /// Closes a target that has no tab, or one that nobody has heard of.
+    pub(super) fn close_unwanted(&mut self, target: String) {
+        let Some(works) = &self.works else { return };
+        works.root.cast("Target.closeTarget", json!({ "targetId": target }));
+        if !self.by_target.contains_key(&target) {
+            self.unwanted.insert(target);
+        }
+    }
+
     pub(super) fn full(&self, opening: usize) -> Option<TabError> {
         let max = self.shared.limits.tabs;
         (self.tabs.len() + opening >= max).then(|| {

@@ -1,6 +1,6 @@
 //! Calls on tabs.
 
-use ractor::RpcReplyPort;
+use ractor::{ActorRef, RpcReplyPort};
 use tabvisor_cdp::budget::Budget;
 use tabvisor_page::navigate::{self, Landed, Move, NavigateError, WaitUntil};
 use tabvisor_page::screenshot::Labelled;
@@ -21,6 +21,15 @@ use crate::registry::TabHandle;
 use crate::row::TabRow;
 use crate::tab::{self, TabMsg};
 
+/// A caller that waits for its tab; dropped when it has it, and when it has gone.
+struct Waits<'a>(&'a ActorRef<BrowserMsg>);
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.cast(BrowserMsg::WaitsNoMore);
+    }
+}
+
 impl Supervisor {
     /// Opens a tab at `url` and waits until its document has committed, or further. If that
     /// fails the tab is closed again: there is a tab at its address, or none.
@@ -40,7 +49,9 @@ impl Supervisor {
         let handle = self.ready_browser(browser, &budget).await?;
         check_budget(&budget, handle.shared.limits.max_budget())?;
         handle.shared.policy.check(&url)?;
+        let waits = Waits(&handle.actor);
         let opened = budget.run(ask(&handle.actor, &budget, BrowserMsg::Open)).await;
+        drop(waits);
         let spent = |spent| TabError::Budget { spent, doing: "opening the tab", sent: true };
         let opened = match opened.map_err(spent)? {
             Ok(opened) => opened?,

@@ -92,6 +92,37 @@ async fn pages_that_open_too_many_tabs_are_stopped_by_the_limit() {
 }
 
 #[tokio::test]
+async fn tabs_that_nobody_waits_for_any_more_are_closed_and_leave_their_places() {
+    let world = World::with(Limits { tabs: 1, ..Limits::default() }, Care::default()).await;
+    let open =
+        async |ms| world.supervisor.open(world.browser, "about:blank", WaitUntil::Load, &budget(ms)).await;
+    let mut events = world.supervisor.subscribe();
+    // Its page never says that it is watched.
+    world.fake.on("Page.enable").times(1).act(Act::Never);
+    let slow = open(300).await;
+    assert!(matches!(slow, Err(TabError::Budget { sent: true, .. })), "{slow:?}");
+    // Long before its watcher is given up.
+    let soon = budget(5000);
+    soon.run(world.fake.wait_until(|counts| counts.targets == 0)).await.unwrap();
+    until(&mut events, |event| matches!(event, Event::TabClosed { .. })).await;
+    // The browser makes it only after its caller has gone.
+    world.fake.on("Page.enable").times(1).act(Act::Never);
+    world.fake.on("Target.createTarget").times(1).act(Act::hold("made"));
+    let slow = open(300).await;
+    assert!(matches!(slow, Err(TabError::Budget { sent: true, .. })), "{slow:?}");
+    while world.fake.release("made") == 0 {}
+    let soon = budget(5000);
+    soon.run(world.fake.wait_until(|counts| counts.targets == 0)).await.unwrap();
+    // It may have been announced before, and is then known to be gone a moment later.
+    while !world.supervisor.tabs().is_empty() {
+        until(&mut events, |event| matches!(event, Event::TabClosed { .. })).await;
+    }
+    world.fake.forget_rules();
+    open(5000).await.unwrap();
+    world.stop().await;
+}
+
+#[tokio::test]
 async fn an_evaluate_over_the_limit_is_refused_at_once_and_places_come_back() {
     let world = World::with(Limits { evaluates_per_tab: 2, ..Limits::default() }, Care::default()).await;
     let tab = world.open_warm().await;
