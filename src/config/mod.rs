@@ -33,6 +33,7 @@ use tabvisor_actors::{BrowserSpec, Source};
 use tabvisor_cdp::discovery::Given;
 use tabvisor_cdp::launch::{LaunchOptions, Profile};
 use tabvisor_cdp::link::DialOptions;
+use tabvisor_page::navigate::NavigationPolicy;
 
 pub use error::ConfigError;
 #[cfg(feature = "cli")]
@@ -41,7 +42,7 @@ pub use profiles::{DEFAULT, ProfileConfig};
 #[cfg(feature = "http")]
 pub(crate) use profiles::{check_name, is_color};
 pub use secret::{BrowserAddress, Secret};
-pub use sections::{BrowserConfig, Budgets, CareConfig, FilesConfig, NavigationConfig, ServerConfig};
+pub use sections::{BrowserConfig, Budgets, CareConfig, FilesConfig, ServerConfig};
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +62,7 @@ pub struct Config {
     /// Limits of the browser and its tabs.
     pub limits: Limits,
     /// Which documents pages may load.
-    pub navigation: NavigationConfig,
+    pub navigation: NavigationPolicy,
     /// Further browsers, by their names.
     pub profiles: BTreeMap<String, ProfileConfig>,
     /// The HTTP service.
@@ -77,7 +78,7 @@ impl Default for Config {
             care: CareConfig::default(),
             files: FilesConfig::default(),
             limits: Limits::default(),
-            navigation: NavigationConfig::default(),
+            navigation: NavigationPolicy::default(),
             profiles: BTreeMap::new(),
             server: ServerConfig::default(),
         }
@@ -104,7 +105,7 @@ impl Config {
             limits: Arc::new(self.limits.clone()),
             care: self.care.care(),
             files: Arc::new(self.folders()),
-            policy: Arc::new(self.navigation.policy()),
+            policy: Arc::new(self.navigation.clone()),
             dial: DialOptions { max_frame_bytes: self.limits.max_frame_bytes, ..DialOptions::default() },
         })
     }

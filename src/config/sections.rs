@@ -8,7 +8,6 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use tabvisor_actors::limits::{Care, Recovery};
 use tabvisor_page::dialog::Policy;
-use tabvisor_page::navigate::{HostPattern, NavigationPolicy};
 
 use super::secret::{BrowserAddress, Secret};
 
@@ -146,33 +145,6 @@ impl CareConfig {
     pub fn care(&self) -> Care {
         let stuck_after = Duration::from_millis(self.stuck_after_ms);
         Care { stuck_after, recovery: self.recovery, dialogs: self.dialogs, reopen_tabs: self.reopen_tabs }
-    }
-}
-
-/// Which documents pages may load, beyond http, https and about:blank.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct NavigationConfig {
-    /// Only these hosts (`example.org`, `*.example.org`, `10.0.0.7`), unless there are none.
-    pub allow: Vec<HostPattern>,
-    /// Never these hosts.
-    pub deny: Vec<HostPattern>,
-    /// Addresses of this machine and of private networks may be loaded.
-    pub private_networks: bool,
-}
-
-impl Default for NavigationConfig {
-    fn default() -> Self {
-        let NavigationPolicy { allow, deny, private_networks } = NavigationPolicy::default();
-        Self { allow, deny, private_networks }
-    }
-}
-
-impl NavigationConfig {
-    /// As the supervision tree takes it.
-    pub fn policy(&self) -> NavigationPolicy {
-        let Self { allow, deny, private_networks } = self.clone();
-        NavigationPolicy { allow, deny, private_networks }
     }
 }
 

@@ -9,7 +9,7 @@ use tabvisor_cdp::budget::Budget;
 use tabvisor_cdp::error::CdpError;
 use tokio::sync::oneshot;
 
-use super::tabs::CREATE;
+use super::tabs::{CREATE, create_empty};
 use super::targets::Seat;
 use super::{BrowserMsg, Job, State};
 use crate::ids::TabId;
@@ -30,24 +30,16 @@ impl State {
         let work = async move {
             #[derive(Deserialize)]
             #[serde(rename_all = "camelCase")]
-            struct Created {
-                target_id: String,
-            }
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
             struct Contexts {
                 browser_context_ids: Vec<String>,
             }
-            let mut params = json!({ "url": "about:blank" });
+            let mut known = None;
             // The one that a browser begins with has a name, too, but may not be asked for by it.
             if let Some(context) = context {
-                let known: Contexts = root.call_as("Target.getBrowserContexts", json!({}), &budget).await?;
-                if known.browser_context_ids.contains(&context) {
-                    params["browserContextId"] = context.into();
-                }
+                let all: Contexts = root.call_as("Target.getBrowserContexts", json!({}), &budget).await?;
+                known = all.browser_context_ids.contains(&context).then_some(context);
             }
-            let created: Created = root.call_as("Target.createTarget", params, &budget).await?;
-            Ok::<_, CdpError>(created.target_id)
+            create_empty(&root, known, &budget).await
         };
         if let Ok(job) = leaf::spawn(myself.get_cell(), work).await {
             self.jobs.insert(job.get_id(), Job::Replace(id, tell));

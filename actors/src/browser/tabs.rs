@@ -20,6 +20,25 @@ use crate::shared::Gone;
 /// How long making a target may take.
 pub(super) const CREATE: Duration = Duration::from_secs(10);
 
+/// Makes an empty page, in the default browser context or in this one.
+pub(super) async fn create_empty(
+    root: &Session,
+    context: Option<String>,
+    budget: &Budget,
+) -> Result<String, CdpError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Created {
+        target_id: String,
+    }
+    let mut params = json!({ "url": "about:blank" });
+    if let Some(context) = context {
+        params["browserContextId"] = context.into();
+    }
+    let created: Created = root.call_as("Target.createTarget", params, budget).await?;
+    Ok(created.target_id)
+}
+
 impl State {
     pub(super) async fn open(
         &mut self,
@@ -40,16 +59,7 @@ impl State {
         // With a budget of its own: a target that is made although its caller has given up must be
         // known, or nobody would ever close it.
         let (root, budget) = (works.root.clone(), Budget::new(CREATE));
-        let work = async move {
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct Created {
-                target_id: String,
-            }
-            let params = json!({ "url": "about:blank" });
-            let created: Created = root.call_as("Target.createTarget", params, &budget).await?;
-            Ok::<_, CdpError>(created.target_id)
-        };
+        let work = async move { create_empty(&root, None, &budget).await };
         match leaf::spawn(myself.get_cell(), work).await {
             Ok(job) => {
                 self.jobs.insert(job.get_id(), Job::Open(reply));

@@ -25,9 +25,10 @@ enum Kind {
 
 /// Which documents may be loaded, in a tab or in a frame of its page. Without a word all of http and
 /// https may.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct NavigationPolicy {
-    /// Only these hosts, unless there are none.
+    /// Only these hosts (`example.org`, `*.example.org`, `10.0.0.7`), unless there are none.
     pub allow: Vec<HostPattern>,
     /// Never these hosts.
     pub deny: Vec<HostPattern>,
