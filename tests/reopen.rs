@@ -6,13 +6,18 @@ use crate::support;
 use support::stage::Stage;
 use support::{eventually, int, kind, ms, processes, secs};
 use tabvisor::events::{Event, Item};
-use tabvisor::{Cause, Lost, RestartRequest, Rung, Tab};
+use tabvisor::{Cause, Lost, RestartRequest, Rung, Tab, TabRow};
 use tabvisor_cdp::task;
 
 /// The browser's process, as an operator finds it.
 fn pid(running: &support::Running) -> u32 {
     let tabvisor = &running.tabvisor;
     tabvisor.supervisor().browser(tabvisor.browser()).and_then(|facts| facts.pid).unwrap()
+}
+
+/// Its document is there, and known as such: before that it is an empty page on its way.
+fn shown(row: &TabRow) -> bool {
+    row.generation > 0 && !row.loading && row.title == "Two"
 }
 
 /// How a tab is known.
@@ -31,7 +36,11 @@ async fn tabs_come_back_under_their_names_with_what_was_set_on_them() {
     // A popup of a page comes back, too.
     first.evaluate(format!("return window.open({two:?}) !== null")).await.unwrap();
     let popup = eventually("the popup is a tab", || async {
-        running.tabvisor.tabs().into_iter().find(|row| row.opener == Some(first.id()) && row.url == two)
+        running
+            .tabvisor
+            .tabs()
+            .into_iter()
+            .find(|row| row.opener == Some(first.id()) && row.url == two && shown(row))
     })
     .await;
     let before = second.row().unwrap();
@@ -47,10 +56,11 @@ async fn tabs_come_back_under_their_names_with_what_was_set_on_them() {
     let mut back = std::collections::BTreeMap::new();
     while back.len() < 4 {
         let event = tabvisor::Budget::new(secs(60)).run(events.next()).await.unwrap().unwrap();
-        if let Item::Event(event) = event
-            && let Event::TabRecovered(it) = event.event
-        {
-            back.insert(it.tab_id, it);
+        let Item::Event(event) = event else { panic!("{event:?}") };
+        match event.event {
+            Event::TabRecovered(it) => _ = back.insert(it.tab_id, it),
+            failed @ Event::RecoveryFailed { .. } => panic!("{failed:?}"),
+            _ => {}
         }
     }
     for (tab, url) in

@@ -173,12 +173,12 @@ fn refuse(reply: Option<RpcReplyPort<RecoverReply>>, error: TabError) {
     }
 }
 
-/// The last address that was loaded well; of a page that never told anything of itself, the one that
-/// the browser names.
+/// The last address that was loaded well; of a page that never told anything of itself, or has only
+/// been empty so far, the one that it is at.
 pub(super) fn shown(tab: &TabShared) -> Option<Url> {
     let page = tab.page.borrow();
-    let url = page.last_good.as_ref().map_or(&page.state.url, |good| &good.url);
-    Url::parse(url).ok()
+    let good = page.last_good.as_ref().map(|good| &good.url).filter(|url| *url != "about:blank");
+    Url::parse(good.unwrap_or(&page.state.url)).ok()
 }
 
 pub(super) fn blank() -> Url {

@@ -104,5 +104,11 @@ impl State {
             tab.recoveries = recoveries;
         }
         self.successors.insert(id, tell);
+        // Its page waits at its birth. Others may be waited for still, but whoever goes on here must not
+        // find it waiting.
+        if let Some(at) = self.held_back.iter().position(|(info, _)| info.target_id == successor.target) {
+            let (info, session) = self.held_back.swap_remove(at);
+            self.attached(myself, info, session).await;
+        }
     }
 }

@@ -129,9 +129,8 @@ async fn an_opening_that_expires_while_chromium_makes_the_target_leaves_no_tab()
     assert!(matches!(error, TabError::Budget { sent: true, .. }), "{error:?}");
     assert_eq!(error.retry(), Retry::AfterChange, "it may have happened");
     world.fake.wait_until(|counts| counts.held == 1).await;
-    let mut events = world.supervisor.subscribe();
     world.fake.release("create");
-    until(&mut events, |event| matches!(event, Event::TabClosed { .. })).await;
+    world.fake.wait_for_call(|call| call.method == "Target.closeTarget").await;
     world.fake.wait_until(|counts| counts.targets == 0).await;
     assert!(world.supervisor.tabs().is_empty());
     world.stop().await;
