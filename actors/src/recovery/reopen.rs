@@ -7,10 +7,11 @@ use tokio::sync::{Semaphore, oneshot};
 use url::Url;
 
 use super::climb::Ground;
+use super::rungs::lost_with_target;
 use super::{Cause, GaveUp, Lost, Recovered, Rung};
 use crate::browser::BrowserMsg;
 use crate::error::TabError;
-use crate::shared::{BrowserShared, BrowserStatus, TabShared};
+use crate::shared::{BrowserShared, BrowserStatus};
 
 /// What a new browser does with a tab of the old one.
 pub(crate) struct Return {
@@ -34,7 +35,8 @@ pub(crate) async fn reopen(mut ground: Ground, back: Return, budget: Budget) -> 
     let (tell, told) = oneshot::channel();
     let _ = ground.browser.cast(BrowserMsg::Replace(id, tell));
     let Ok(Ok(successor)) = budget.run(told).await else { return Err(gave_up(GaveUp::NothingHelped)) };
-    let lost = lost(&successor, storage_lost);
+    let mut lost = lost_with_target(&successor);
+    lost.extend(storage_lost.then_some(Lost::Storage));
     ground.tab = successor;
     if !ground.load_there(&url, &budget).await {
         return Err(gave_up(GaveUp::NothingHelped));
@@ -50,11 +52,4 @@ pub(crate) async fn reopen(mut ground: Ground, back: Return, budget: Budget) -> 
         url: page.state.url.clone(),
         generation: page.state.generation,
     })
-}
-
-fn lost(tab: &TabShared, storage: bool) -> Vec<Lost> {
-    let mut lost = vec![Lost::Refs, Lost::JsState, Lost::FormData, Lost::SessionStorage, Lost::History];
-    lost.extend(tab.opener.is_some().then_some(Lost::Opener));
-    lost.extend(storage.then_some(Lost::Storage));
-    lost
 }

@@ -18,6 +18,7 @@ use super::{Cause, Lost};
 use crate::action;
 use crate::browser::BrowserMsg;
 use crate::dialog_watcher::{AnswerDialog, WatcherMsg};
+use crate::shared::TabShared;
 
 /// How long a page whose scripts were ended may take to answer, before its timers are suspected.
 const AT_ONCE: Duration = Duration::from_millis(500);
@@ -32,6 +33,13 @@ const CRASH: Duration = Duration::from_millis(500);
 const TRACE: Duration = Duration::from_secs(1);
 /// How long a crash may take to be told of.
 const TOLD: Duration = Duration::from_millis(50);
+
+/// What goes with a target.
+pub(super) fn lost_with_target(tab: &TabShared) -> Vec<Lost> {
+    let mut lost = vec![Lost::Refs, Lost::JsState, Lost::FormData, Lost::SessionStorage, Lost::History];
+    lost.extend(tab.opener.is_some().then_some(Lost::Opener));
+    lost
+}
 
 impl Ground {
     pub(super) async fn dialog(&self, budget: &Budget) -> Step {
@@ -140,10 +148,7 @@ impl Ground {
             return Step::default();
         }
         let Ok(Ok(successor)) = budget.run(told).await else { return Step::default() };
-        let mut lost = vec![Lost::Refs, Lost::JsState, Lost::FormData, Lost::SessionStorage, Lost::History];
-        if successor.opener.is_some() {
-            lost.push(Lost::Opener);
-        }
+        let lost = lost_with_target(&successor);
         self.tab = successor;
         Step { freed: self.load_there(url, budget).await, ours: true, lost }
     }
